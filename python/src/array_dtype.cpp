@@ -61,6 +61,8 @@ DType examine(nb::handle dtype) {
         return ScalarType::BFloat16;
     if (nb::cast<bool>(nb::object(dtype.attr("hasobject"))))
         throw_type_error("an array on the device cannot hold Python objects");
+    if (size == 0) // sizes and strides are divided by it
+        throw_type_error("an array on the device cannot hold elements of 0 bytes");
     return DType::opaque(size);
 }
 

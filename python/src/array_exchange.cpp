@@ -1,5 +1,6 @@
 // array_exchange.cpp -- exchanges arrays with other libraries through DLPack.
 #include "array_object.h"
+#include "array_scope.h"
 
 #include "dlpack.h"
 #include "python_object.h"
@@ -175,6 +176,8 @@ std::optional<Context> array_context(nb::handle self) {
 // Import.
 
 Layout layout_of(const dlpack::Tensor &tensor, std::size_t item_size) {
+    if (tensor.ndim > 0 && tensor.shape == nullptr)
+        throw_buffer_error("the tensor has no shape");
     const std::span<const std::int64_t> shape(tensor.shape, static_cast<std::size_t>(tensor.ndim));
     Layout layout = Layout::contiguous(shape, item_size);
     if (tensor.strides != nullptr)
@@ -205,15 +208,17 @@ template <class Managed> nb::object borrow(nb::handle capsule, const char *name,
     const DType dtype = scalar_type(tensor.dtype);
     const Layout layout = layout_of(tensor, dtype.item_size());
     const CUdeviceptr address = reinterpret_cast<CUdeviceptr>(tensor.data) + tensor.byte_offset;
+    if (tensor.data == nullptr && layout.size() != 0)
+        throw_buffer_error("the tensor has elements, but no memory");
 
     // From here, this code must release the tensor.
     PyCapsule_SetName(capsule.ptr(), used);
-    std::shared_ptr<void> owner(managed, [](Managed *borrowed) {
-        if (borrowed->deleter == nullptr || !driver_is_usable())
-            return;
-        nb::gil_scoped_acquire acquire; // the producer's deleter may use Python objects
-        borrowed->deleter(borrowed);
+    nb::object tensor_owner = nb::capsule(managed, [](void *borrowed) noexcept {
+        auto *tensor = static_cast<Managed *>(borrowed);
+        if (tensor->deleter != nullptr && driver_is_usable())
+            tensor->deleter(tensor); // it may use Python objects
     });
+    std::shared_ptr<void> owner = keep_lender(std::move(tensor_owner), context->context());
     const Layout::ByteRange range = layout.byte_range(dtype.item_size());
     auto memory =
         ArrayMemory::borrow(context, address + static_cast<CUdeviceptr>(range.begin),

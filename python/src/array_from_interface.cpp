@@ -64,14 +64,17 @@ nb::object array_from_interface(nb::handle owner) {
 
     const std::shared_ptr<ArrayContext> &context = ArrayContext::current();
     const Layout::ByteRange range = layout.byte_range(dtype.item_size());
-    if (range.begin != range.end)
+    if (range.begin != range.end) {
+        if (address == 0)
+            throw_value_error("a " + name_of_type(owner) + " has elements, but no memory");
         check_device_of(address, owner, *context);
+    }
     Work work(current_stream());
     if (const CUstream producer = stream_of_interface(interface.ptr()))
         work.follow(producer);
     auto memory = ArrayMemory::borrow(context, address + static_cast<CUdeviceptr>(range.begin),
                                       static_cast<std::size_t>(range.end - range.begin),
-                                      keep_alive(nb::borrow(owner)));
+                                      keep_lender(nb::borrow(owner), context->context()));
     nb::object array =
         wrap_array(Array(std::move(memory), address, dtype, layout), nullptr, numpy_type);
     if (!read_only)

@@ -10,12 +10,14 @@
 #include "array_protocols.h"
 #include "array_scope.h"
 #include "array_value.h"
+#include "device_memory.h"
 #include "device_pointer.h"
 #include "element_check.h"
 #include "errors.h"
 #include "heap_type.h"
 #include "python_object.h"
 
+#include <pycuda/memory.h>
 #include <pycuda/memory_pool.h>
 
 #include <nanobind/stl/shared_ptr.h>
@@ -350,6 +352,16 @@ PyObject *gpudata_of(PyObject *self, void *) noexcept {
     });
 }
 
+/// The driver frees memory after all work, and a pool of the program gives it to work in the
+/// default stream. Other objects may give it to any stream at once.
+std::shared_ptr<void> keep_gpudata(nb::handle owner, const ArrayContext &context) {
+    const bool is_ordered =
+        find_array_allocation(owner) == nullptr &&
+        (nb::isinstance<DeviceMemory>(owner) || nb::isinstance<PooledMemory>(owner));
+    return is_ordered ? keep_alive(nb::borrow(owner))
+                      : keep_lender(nb::borrow(owner), context.context());
+}
+
 int set_gpudata(PyObject *self, PyObject *value, void *) noexcept {
     return changed([&] {
         ArrayObject &object = array_object(self);
@@ -358,10 +370,14 @@ int set_gpudata(PyObject *self, PyObject *value, void *) noexcept {
             array =
                 array.with_memory(ArrayMemory::borrow(ArrayContext::current(), 0, 0, nullptr), 0);
         } else {
-            const CUdeviceptr address = device_address(value, "gpudata");
-            array = array.with_memory(ArrayMemory::borrow(ArrayContext::current(), address, 0,
-                                                          keep_alive(nb::borrow(value))),
-                                      address);
+            WorkContext home;
+            add_context(home, value);
+            home.enter();
+            const std::shared_ptr<ArrayContext> context = ArrayContext::current();
+            Work work(current_stream());
+            const CUdeviceptr address = device_address(value, "gpudata", work, Access::Read);
+            array = array.with_memory(
+                ArrayMemory::borrow(context, address, 0, keep_gpudata(value, *context)), address);
         }
         Py_CLEAR(object.gpudata);
     });

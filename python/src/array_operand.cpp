@@ -11,6 +11,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace pycuda::python {
@@ -50,6 +51,10 @@ ArrayOperand ArrayReader::find(nb::handle object, const std::string &kernel,
                                const std::string &argument, Access access) {
     if (is_array(object)) [[likely]] {
         const Array &array = array_of(object);
+        if (!array.is_aligned()) [[unlikely]] // an access would end the context
+            throw_value_error("kernel '" + kernel + "': argument '" + argument +
+                              "' is not aligned: its elements are not at multiples of their "
+                              "size, as those of a packed struct; pass a copy");
         PyObject *dtype = array_object(object).dtype; // null until the first access
         const CUdeviceptr address =
             access == Access::Write ? use_.write(array, argument) : use_.read(array);
@@ -76,6 +81,10 @@ ArrayOperand ArrayReader::find(nb::handle object, const std::string &kernel,
     if (use_.is_captured()) [[unlikely]]
         use_.keep_in_graph(keep_alive(nb::borrow(object)));
     operand.view.shape = keep(nb::object(interface["shape"]));
+    if (operand.view.address == 0 &&
+        std::ranges::find(operand.view.shape, 0) == operand.view.shape.end())
+        throw_value_error("kernel '" + kernel + "': argument '" + argument + "' is a " +
+                          name_of_type(object) + " that has elements, but no memory");
     nb::object strides = nb::borrow<nb::dict>(interface).get("strides", nb::none());
     if (!strides.is_none())
         operand.view.strides = keep(strides);

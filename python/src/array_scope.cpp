@@ -4,6 +4,7 @@
 #include "array_allocation.h"
 #include "array_object.h"
 #include "device_pointer.h"
+#include "pending_buffers.h"
 #include "python_object.h"
 
 #include <pycuda/driver_calls.h>
@@ -28,12 +29,32 @@ struct Release {
     }
 };
 
+/// The deleter of keep_lender().
+struct ReleaseAfterWork {
+    Context context;
+
+    void operator()(void *kept) const {
+        if (!driver_is_usable())
+            return;
+        nb::gil_scoped_acquire acquire;
+        PendingBuffers::instance().release_after_work(nb::steal(static_cast<PyObject *>(kept)),
+                                                      context);
+    }
+};
+
 } // namespace
 
 std::shared_ptr<void> keep_alive(nb::object object) { return {object.release().ptr(), Release()}; }
 
+std::shared_ptr<void> keep_lender(nb::object owner, const Context &context) {
+    return {owner.release().ptr(), ReleaseAfterWork{context}};
+}
+
 PyObject *kept_object(const std::shared_ptr<void> &owner) noexcept {
-    return std::get_deleter<Release>(owner) ? static_cast<PyObject *>(owner.get()) : nullptr;
+    if (!std::get_deleter<Release>(owner) && !std::get_deleter<ReleaseAfterWork>(owner))
+        return nullptr;
+    auto *object = static_cast<PyObject *>(owner.get());
+    return PyCapsule_CheckExact(object) ? nullptr : object; // a capsule owns a tensor of DLPack
 }
 
 PyObject *allocator_of_scope() noexcept {

@@ -14,7 +14,10 @@ namespace pycuda::python {
 /// A Python object that C++ keeps alive. It is released with the GIL held, or never if Python has
 /// ended.
 std::shared_ptr<void> keep_alive(nb::object object);
-/// The object of keep_alive(); null if C++ keeps something else alive.
+/// As keep_alive(), for the owner of memory of `context` that arrays use: it is released when the
+/// work in the default stream is done, which waits for the uses in other streams.
+std::shared_ptr<void> keep_lender(nb::object owner, const Context &context);
+/// The object of keep_alive() or keep_lender(); null if C++ keeps something else alive.
 PyObject *kept_object(const std::shared_ptr<void> &owner) noexcept;
 
 /// The function of the thread's innermost PythonAllocatorScope; null if arrays are allocated from

@@ -6,22 +6,14 @@
 #include "bound_launch.h"
 
 #include "argument_types.h"
-#include "array_allocation.h"
-#include "array_object.h"
 #include "array_scope.h"
-#include "device_memory.h"
 #include "device_pointer.h"
 #include "errors.h"
 #include "function.h"
 #include "heap_type.h"
 #include "launch_config.h"
-#include "pending_buffers.h"
 #include "python_object.h"
-#include "texture.h"
 
-#include <pycuda/memory.h>
-#include <pycuda/memory_pool.h>
-#include <pycuda/tensor_map.h>
 #include <pycuda/work.h>
 
 #include <nanobind/stl/shared_ptr.h>
@@ -44,14 +36,9 @@ struct BoundLaunch {
     Function function;
     LaunchConfig config;
     std::vector<std::byte> block;
-    std::vector<const DeviceMemory *> memory; ///< memory among `arguments`, checked in each call
-    std::vector<const PooledMemory *> pooled;
-    std::vector<std::shared_ptr<ArrayMemory>> arrays; ///< arrays whose use each launch records
-    std::vector<nb::handle> objects;                  ///< textures and surfaces
-    std::vector<nb::handle> foreign;                  ///< arrays of other libraries, whose streams
-                                                      ///< each launch follows
-    nb::object wrapper;                               ///< the Function
-    nb::object arguments;                             ///< a tuple, which keeps memory alive
+    RepeatedUse use;      ///< of the memory among `arguments`
+    nb::object wrapper;   ///< the Function
+    nb::object arguments; ///< a tuple, which keeps memory alive
     nb::object stream;
 };
 
@@ -122,43 +109,18 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
             throw_type_error("a bound launch takes no arguments: pass them to bind()");
         LaunchConfig config = launch.config;
         config.stream = stream_of_call(launch, args, names);
-        for (const DeviceMemory *memory : launch.memory)
-            static_cast<void>(memory->get()); // throws if the memory was freed
-        for (const PooledMemory *memory : launch.pooled)
-            static_cast<void>(memory->get());
         Work use(config.stream, launch.function.context());
-        for (const std::shared_ptr<ArrayMemory> &memory : launch.arrays)
-            static_cast<void>(use.use(memory));
-        for (const nb::handle array : launch.foreign)
-            find_device_address(array, "a bound argument", use, Access::Read);
+        launch.use.begin(use);
         if (use.is_captured()) [[unlikely]]
             use.keep_in_graph(keep_alive(nb::borrow(self)));
         launch_packed(launch.function, config, launch.block.data(), launch.block.size());
         if (!use.is_captured()) [[likely]]
-            for (const nb::handle object : launch.objects)
-                PendingBuffers::instance().keep(object, use.stream(), launch.function.context());
+            launch.use.end(use, launch.function.context());
         return Py_NewRef(Py_None);
     });
 }
 
 // Binding.
-
-void watch_memory(BoundLaunch &launch, nb::handle argument) {
-    if (const ArrayAllocation *of_array = find_array_allocation(argument))
-        launch.arrays.push_back(of_array->memory());
-    else if (const DeviceMemory * memory; nb::try_cast(argument, memory) && memory)
-        launch.memory.push_back(memory);
-    else if (const PooledMemory * pooled; nb::try_cast(argument, pooled) && pooled)
-        launch.pooled.push_back(pooled);
-    else if (is_array(argument) && array_of(argument).memory())
-        launch.arrays.push_back(array_of(argument).memory());
-    else if (const TensorMap * map; nb::try_cast(argument, map) && map)
-        launch.arrays.push_back(map->tensor().memory());
-    else if (nb::hasattr(argument, "__cuda_array_interface__"))
-        launch.foreign.push_back(argument);
-    else if (is_texture_or_surface(argument))
-        launch.objects.push_back(argument);
-}
 
 nb::object tuple_of(PyObject *const *args, std::size_t count) {
     nb::list list;
@@ -190,11 +152,10 @@ PyObject *bind(PyObject *self, PyObject *const *args, std::size_t count, PyObjec
                          "a single call; bind device memory, and copy to and from it");
 
     const std::byte *bytes = block.data();
-    BoundLaunch launch{
-        function.function, options.config,        {bytes, bytes + block.size()}, {}, {}, {}, {}, {},
-        nb::borrow(self),  tuple_of(args, count), nb::borrow(options.stream)};
+    BoundLaunch launch{function.function, options.config,        {bytes, bytes + block.size()}, {},
+                       nb::borrow(self),  tuple_of(args, count), nb::borrow(options.stream)};
     for (std::size_t i = 0; i < count; ++i)
-        watch_memory(launch, args[i]);
+        launch.use.add(args[i]);
     return wrap(std::move(launch), call);
 }
 
@@ -264,7 +225,8 @@ BoundCall bound_call_of(nb::handle object) {
         throw_type_error("launch must be the result of Function.bind(), not " +
                          name_of_type(object));
     BoundLaunch &launch = launch_of(object.ptr());
-    return {&launch.function, &launch.config, launch.block.data(), launch.block.size()};
+    return {&launch.function, &launch.config, launch.block.data(), launch.block.size(),
+            &launch.use};
 }
 
 PyObject *function_bind(PyObject *self, PyObject *const *args, Py_ssize_t count,

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "bindings.h"
+#include "repeated_use.h"
 
 #include <pycuda/launch.h>
 
@@ -21,6 +22,7 @@ struct BoundCall {
     const LaunchConfig *config;
     void *arguments;
     std::size_t size;
+    const RepeatedUse *use;
 };
 /// Throws TypeError if the object is not a BoundLaunch.
 BoundCall bound_call_of(nb::handle launch);

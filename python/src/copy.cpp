@@ -46,6 +46,7 @@ void memcpy_dtoh(nb::handle dest, nb::handle src) {
     wait_without_gil([&](const KeepWaiting &keep_waiting) {
         copy_to_host(to.data(), from, to.size(), work.get(), keep_waiting);
     });
+    PendingBuffers::instance().release_finished();
 }
 
 void memcpy_htod_async(nb::handle dest, nb::handle src, nb::handle stream) {

@@ -76,9 +76,6 @@ class IpcMemory {
     Owner memory_;
 };
 
-/// Base of Python classes with a device pointer; a subclass defines get_pointer().
-struct PointerHolder {};
-
 CUdeviceptr pointer_of(nb::handle holder) {
     const nb::object get_pointer = optional_attribute(holder, "get_pointer");
     if (!get_pointer.is_valid())

@@ -7,6 +7,10 @@
 
 namespace pycuda::python {
 
+/// Base of Python classes with a device pointer; a subclass defines get_pointer(). The object keeps
+/// its memory alive.
+struct PointerHolder {};
+
 /// Managed memory: in Python, a DeviceAllocation that the host can access too.
 class ManagedAllocation : public DeviceMemory {
   public:

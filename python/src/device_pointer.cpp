@@ -26,9 +26,9 @@ struct Use {
         return work != nullptr ? work->use(memory) : memory->get();
     }
     CUdeviceptr array(const Array &array) const {
-        if (work == nullptr)
-            return array.unrecorded_address();
-        return access == Access::Write ? work->write(array, what) : work->read(array);
+        if (access == Access::Write)
+            array.require_writable(what);
+        return work == nullptr ? array.unrecorded_address() : work->read(array);
     }
     /// Memory whose owner returns it in no stream's order.
     CUdeviceptr plain(CUdeviceptr address, nb::handle owner) const {
@@ -42,11 +42,11 @@ struct Use {
         if (!knows_address(address))
             throw_value_error("a " + name_of_type(owner) + " at " +
                               describe_unknown_address(address));
-        if (work == nullptr)
-            return address;
         if (access == Access::Write && nb::cast<bool>(nb::bool_(nb::object(data[1]))))
             throw_value_error(std::string(what) + " is a " + name_of_type(owner) +
                               ", which is read-only");
+        if (work == nullptr)
+            return address;
         if (const CUstream producer = stream_of_interface(interface.ptr()))
             work->follow(producer);
         return plain(address, owner);
@@ -93,8 +93,8 @@ std::optional<CUdeviceptr> find_device_address(nb::handle object, const char *wh
     return find(object, {&work, access, what});
 }
 
-CUdeviceptr device_address(nb::handle object, const char *what) {
-    if (std::optional<CUdeviceptr> address = find_device_address(object))
+CUdeviceptr device_address(nb::handle object, const char *what, Access access) {
+    if (std::optional<CUdeviceptr> address = find(object, {nullptr, access, what}))
         return *address;
     refuse(object, what);
 }

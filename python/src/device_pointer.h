@@ -12,20 +12,20 @@
 
 namespace pycuda::python {
 
+/// Whether a piece of work reads memory, or changes it.
+enum class Access { Read, Write };
+
 /// The address of a device allocation (plain, managed, pooled), the value of an int or of an object
 /// with __index__ (PointerHolderBase, numpy integers), or the address of an object with `gpudata`
 /// or __cuda_array_interface__. Throws TypeError for other objects; `what` names the parameter.
-CUdeviceptr device_address(nb::handle object, const char *what);
+/// Throws ValueError if read-only memory would be changed.
+CUdeviceptr device_address(nb::handle object, const char *what, Access access = Access::Read);
 
 /// As device_address(); empty if the object is not a device pointer.
 std::optional<CUdeviceptr> find_device_address(nb::handle object);
 
-/// Whether a piece of work reads memory, or changes it.
-enum class Access { Read, Write };
-
 /// As above, for `work` in the scope of which the address is used: follows the stream of another
-/// library's array, and records the use of the memory. Throws ValueError if read-only memory would
-/// be changed.
+/// library's array, and records the use of the memory.
 CUdeviceptr device_address(nb::handle object, const char *what, Work &work, Access access);
 std::optional<CUdeviceptr> find_device_address(nb::handle object, const char *what, Work &work,
                                                Access access);

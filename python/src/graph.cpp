@@ -1,9 +1,12 @@
 // graph.cpp -- pycuda.driver.Graph: work that is recorded once and launched many times.
 #include "bindings.h"
 
+#include "array_scope.h"
 #include "bound_launch.h"
 #include "device_pointer.h"
+#include "heap_type.h"
 #include "python_object.h"
+#include "repeated_use.h"
 #include "with_block.h"
 
 #include <pycuda/graph.h>
@@ -14,43 +17,119 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
+#include <map>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pycuda::python {
 namespace {
 
+/// What a node of a graph uses, and the object that keeps it alive.
+struct NodeUse {
+    nb::object kept; ///< a bound launch, or the memory of a copy or fill
+    std::shared_ptr<const RepeatedUse> use;
+};
+using NodeUses = std::map<CUgraphNode, NodeUse>;
+
+/// A graph of Python. The driver's nodes and the bodies of conditional nodes end with their graph.
+struct PythonGraph : Graph {
+    PythonGraph() = default;
+    PythonGraph(Graph graph, NodeUses uses = {})
+        : Graph(std::move(graph)), nodes(std::move(uses)) {}
+    PythonGraph(PythonGraph &&) = default;
+    ~PythonGraph() { end(); }
+
+    void end() {
+        if (root.is_valid() || ended == nullptr) // a body, or moved
+            return;
+        *ended = true;
+    }
+
+    std::shared_ptr<bool> ended = std::make_shared<bool>(false); ///< of the root
+    NodeUses nodes;  ///< of this graph and its bodies; of a body, empty
+    nb::object root; ///< of a body: the graph that owns it
+};
+
+/// The graph of an object, closed if its root has ended.
+PythonGraph &graph_of(nb::handle self) {
+    auto &graph = nb::cast<PythonGraph &>(self);
+    if (*graph.ended)
+        graph.close();
+    return graph;
+}
+
+/// The nodes of a graph and its bodies.
+NodeUses &uses_of(PythonGraph &graph) {
+    return graph.root.is_valid() ? nb::cast<PythonGraph &>(graph.root).nodes : graph.nodes;
+}
+
+void close_graph(nb::handle self) {
+    PythonGraph &graph = graph_of(self);
+    graph.close();
+    graph.end();
+    const NodeUses ended = std::move(graph.nodes); // objects may run Python code at their end
+    graph.nodes.clear();
+}
+
 /// A node of a graph, valid as long as the graph.
 struct Node {
     CUgraphNode handle;
+    std::shared_ptr<bool> ended;
+
+    /// Throws Error after the end of the graph: the driver would read freed memory.
+    CUgraphNode get() const {
+        if (*ended)
+            throw Error("graph", CUDA_ERROR_INVALID_HANDLE,
+                        "the graph of the node has ended or was closed");
+        return handle;
+    }
 };
 
 std::vector<CUgraphNode> handles_of(const std::vector<Node> &nodes) {
     std::vector<CUgraphNode> handles;
     for (const Node &node : nodes)
-        handles.push_back(node.handle);
+        handles.push_back(node.get());
     return handles;
 }
 
-/// Makes the graph keep an object alive: a bound launch holds the kernel and its arguments.
-void keep(nb::handle graph, nb::handle object) {
-    nb::object kept = graph.attr("__dict__").attr("setdefault")("_kept", nb::list());
-    kept.attr("append")(object);
+/// Remembers the use of a node, in place of an earlier one.
+void set_use(NodeUses &nodes, CUgraphNode node, NodeUse use) {
+    std::swap(nodes[node], use); // the earlier objects may run Python code at their end
+}
+
+NodeUse use_of_launch(nb::handle launch, const BoundCall &call) {
+    return {nb::borrow(launch), std::make_shared<RepeatedUse>(*call.use)};
+}
+
+NodeUse use_of_memory(std::initializer_list<nb::handle> memory) {
+    auto use = std::make_shared<RepeatedUse>();
+    nb::list kept;
+    for (const nb::handle object : memory) {
+        use->add(object);
+        kept.append(object);
+    }
+    return {kept, std::move(use)};
 }
 
 Node add_kernel(nb::handle self, nb::handle launch, const std::vector<Node> &dependencies) {
+    PythonGraph &graph = graph_of(self);
     const BoundCall call = bound_call_of(launch);
-    Node node{nb::cast<Graph &>(self).add_kernel(handles_of(dependencies), *call.function,
-                                                 *call.config, call.arguments, call.size)};
-    keep(self, launch);
-    return node;
+    NodeUse use = use_of_launch(launch, call);
+    const CUgraphNode node = graph.add_kernel(handles_of(dependencies), *call.function,
+                                              *call.config, call.arguments, call.size);
+    set_use(uses_of(graph), node, std::move(use));
+    return {node, graph.ended};
 }
 
 CUDA_MEMCPY3D copy_of(nb::handle dest, nb::handle src, std::size_t size) {
     CUDA_MEMCPY3D what{};
     what.srcMemoryType = what.dstMemoryType = CU_MEMORYTYPE_DEVICE;
-    what.dstDevice = device_address(dest, "dest");
+    what.dstDevice = device_address(dest, "dest", Access::Write);
     what.srcDevice = device_address(src, "src");
     what.WidthInBytes = size;
     what.Height = what.Depth = 1;
@@ -59,15 +138,17 @@ CUDA_MEMCPY3D copy_of(nb::handle dest, nb::handle src, std::size_t size) {
 
 Node add_copy(nb::handle self, nb::handle dest, nb::handle src, std::size_t size,
               const std::vector<Node> &dependencies) {
-    Node node{nb::cast<Graph &>(self).add_copy(handles_of(dependencies), copy_of(dest, src, size))};
-    keep(self, nb::make_tuple(nb::borrow(dest), nb::borrow(src)));
-    return node;
+    PythonGraph &graph = graph_of(self);
+    NodeUse use = use_of_memory({dest, src});
+    const CUgraphNode node = graph.add_copy(handles_of(dependencies), copy_of(dest, src, size));
+    set_use(uses_of(graph), node, std::move(use));
+    return {node, graph.ended};
 }
 
 CUDA_MEMSET_NODE_PARAMS fill_of(nb::handle dest, unsigned value, std::size_t count,
                                 unsigned element_size) {
     CUDA_MEMSET_NODE_PARAMS what{};
-    what.dst = device_address(dest, "dest");
+    what.dst = device_address(dest, "dest", Access::Write);
     what.value = value;
     what.elementSize = element_size;
     what.width = count;
@@ -77,10 +158,17 @@ CUDA_MEMSET_NODE_PARAMS fill_of(nb::handle dest, unsigned value, std::size_t cou
 
 Node add_fill(nb::handle self, nb::handle dest, unsigned value, std::size_t count,
               unsigned element_size, const std::vector<Node> &dependencies) {
-    Node node{nb::cast<Graph &>(self).add_fill(handles_of(dependencies),
-                                               fill_of(dest, value, count, element_size))};
-    keep(self, dest);
-    return node;
+    PythonGraph &graph = graph_of(self);
+    NodeUse use = use_of_memory({dest});
+    const CUgraphNode node =
+        graph.add_fill(handles_of(dependencies), fill_of(dest, value, count, element_size));
+    set_use(uses_of(graph), node, std::move(use));
+    return {node, graph.ended};
+}
+
+Node add_empty(nb::handle self, const std::vector<Node> &dependencies) {
+    PythonGraph &graph = graph_of(self);
+    return {graph.add_empty(handles_of(dependencies)), graph.ended};
 }
 
 /// A conditional node with the graphs that it runs.
@@ -107,45 +195,153 @@ ConditionalNode add_conditional(nb::handle self, std::string_view kind, unsigned
     if (bodies < found->fewest_bodies || bodies > found->most_bodies)
         throw_value_error("a conditional node of kind \"" + std::string(kind) + "\" cannot have " +
                           std::to_string(bodies) + " bodies");
-    Graph::Conditional added = nb::cast<Graph &>(self).add_conditional(handles_of(dependencies),
-                                                                       found->type, bodies, value);
+    PythonGraph &graph = graph_of(self);
+    Graph::Conditional added =
+        graph.add_conditional(handles_of(dependencies), found->type, bodies, value);
     nb::list graphs;
-    for (Graph &body : added.bodies) {
-        nb::object graph = nb::cast(std::move(body));
-        keep(graph, self);
-        graphs.append(graph);
+    for (Graph &added_body : added.bodies) {
+        PythonGraph body(std::move(added_body));
+        body.ended = graph.ended;
+        body.root = graph.root.is_valid() ? graph.root : nb::borrow(self);
+        graphs.append(nb::cast(std::move(body)));
     }
-    return {{added.node}, added.handle, nb::tuple(graphs)};
+    return {{added.node, graph.ended}, added.handle, nb::tuple(graphs)};
 }
 
-/// A launch keeps no reference to its arguments, so the executable graph keeps them.
+PythonGraph clone_of(nb::handle self) {
+    PythonGraph &graph = graph_of(self);
+    return {graph.clone(), uses_of(graph)};
+}
+
+/// An executable graph, with what its nodes use.
+struct PythonExecutable : ExecutableGraph {
+    explicit PythonExecutable(nb::handle source)
+        : ExecutableGraph(graph_of(source)), nodes(uses_of(graph_of(source))),
+          graph(nb::borrow(source)) {}
+
+    NodeUses nodes;
+    nb::object graph; ///< whose nodes update_kernel() and its like take
+};
+
+void launch_graph(nb::handle self, nb::handle stream) {
+    const auto &graph = nb::cast<const PythonExecutable &>(self);
+    WorkContext context;
+    context.add(graph.context());
+    context.enter();
+    const StreamRef where = stream_ref(stream);
+    if (graph.nodes.empty()) // the driver's graph owns what a capture uses
+        return graph.launch(where);
+    std::vector<NodeUse> uses; // a foreign array's code may change the nodes
+    for (const auto &[node, use] : graph.nodes)
+        uses.push_back(use);
+    Work work(where, graph.context());
+    for (const NodeUse &node : uses)
+        node.use->begin(work);
+    if (work.is_captured()) [[unlikely]]
+        work.keep_in_graph(keep_alive(nb::borrow(self)));
+    graph.launch(work.stream());
+    if (!work.is_captured()) [[likely]]
+        for (const NodeUse &node : uses)
+            node.use->end(work, graph.context());
+}
+
+void update_graph(nb::handle self, nb::handle graph) {
+    auto &executable = nb::cast<PythonExecutable &>(self);
+    PythonGraph &source = graph_of(graph);
+    executable.update(source);
+    NodeUses uses = uses_of(source);
+    std::swap(executable.nodes, uses);
+}
+
 void update_kernel(nb::handle self, const Node &node, nb::handle launch) {
+    auto &executable = nb::cast<PythonExecutable &>(self);
     const BoundCall call = bound_call_of(launch);
-    nb::cast<ExecutableGraph &>(self).update_kernel(node.handle, *call.function, *call.config,
-                                                    call.arguments, call.size);
-    keep(self, launch);
+    NodeUse use = use_of_launch(launch, call);
+    executable.update_kernel(node.get(), *call.function, *call.config, call.arguments, call.size);
+    set_use(executable.nodes, node.handle, std::move(use));
 }
 
 void update_copy(nb::handle self, const Node &node, nb::handle dest, nb::handle src,
                  std::size_t size) {
-    nb::cast<ExecutableGraph &>(self).update_copy(node.handle, copy_of(dest, src, size));
-    keep(self, nb::make_tuple(nb::borrow(dest), nb::borrow(src)));
+    auto &executable = nb::cast<PythonExecutable &>(self);
+    NodeUse use = use_of_memory({dest, src});
+    executable.update_copy(node.get(), copy_of(dest, src, size));
+    set_use(executable.nodes, node.handle, std::move(use));
 }
 
 void update_fill(nb::handle self, const Node &node, nb::handle dest, unsigned value,
                  std::size_t count, unsigned element_size) {
-    nb::cast<ExecutableGraph &>(self).update_fill(node.handle,
-                                                  fill_of(dest, value, count, element_size));
-    keep(self, dest);
+    auto &executable = nb::cast<PythonExecutable &>(self);
+    NodeUse use = use_of_memory({dest});
+    executable.update_fill(node.get(), fill_of(dest, value, count, element_size));
+    set_use(executable.nodes, node.handle, std::move(use));
 }
 
-std::string represent(const Graph &graph) {
+void close_executable(nb::handle self) {
+    auto &executable = nb::cast<PythonExecutable &>(self);
+    executable.close();
+    const NodeUses ended = std::move(executable.nodes);
+    executable.nodes.clear();
+    const nb::object graph = std::move(executable.graph);
+}
+
+// Python's garbage collector follows the objects of the nodes.
+
+int visit(const NodeUses &nodes, visitproc visit, void *arg) noexcept {
+    for (const auto &[node, use] : nodes)
+        Py_VISIT(use.kept.ptr());
+    return 0;
+}
+
+int traverse_graph(PyObject *self, visitproc visitor, void *arg) noexcept {
+    const visitproc visit = visitor; // the name that Py_VISIT uses
+    Py_VISIT(reinterpret_cast<PyObject *>(Py_TYPE(self)));
+    if (!nb::inst_ready(self))
+        return 0;
+    const auto &graph = *nb::inst_ptr<PythonGraph>(self);
+    Py_VISIT(graph.root.ptr());
+    return python::visit(graph.nodes, visitor, arg);
+}
+
+int clear_graph(PyObject *self) noexcept {
+    auto &graph = *nb::inst_ptr<PythonGraph>(self);
+    const NodeUses nodes = std::move(graph.nodes);
+    graph.nodes.clear();
+    return 0;
+}
+
+int traverse_executable(PyObject *self, visitproc visitor, void *arg) noexcept {
+    const visitproc visit = visitor;
+    Py_VISIT(reinterpret_cast<PyObject *>(Py_TYPE(self)));
+    if (!nb::inst_ready(self))
+        return 0;
+    const auto &executable = *nb::inst_ptr<PythonExecutable>(self);
+    Py_VISIT(executable.graph.ptr());
+    return python::visit(executable.nodes, visitor, arg);
+}
+
+int clear_executable(PyObject *self) noexcept {
+    auto &executable = *nb::inst_ptr<PythonExecutable>(self);
+    const NodeUses nodes = std::move(executable.nodes);
+    executable.nodes.clear();
+    const nb::object graph = std::move(executable.graph);
+    return 0;
+}
+
+PyType_Slot graph_slots[] = {
+    {Py_tp_traverse, slot(traverse_graph)}, {Py_tp_clear, slot(clear_graph)}, {0, nullptr}};
+PyType_Slot executable_slots[] = {{Py_tp_traverse, slot(traverse_executable)},
+                                  {Py_tp_clear, slot(clear_executable)},
+                                  {0, nullptr}};
+
+std::string represent(nb::handle self) {
+    const PythonGraph &graph = graph_of(self);
     return graph.closed() ? "<pycuda.driver.Graph, closed>"
                           : "<pycuda.driver.Graph of " + std::to_string(graph.node_count()) +
                                 (graph.node_count() == 1 ? " node>" : " nodes>");
 }
 
-std::string represent_executable(const ExecutableGraph &graph) {
+std::string represent_executable(const PythonExecutable &graph) {
     return graph.closed() ? "<pycuda.driver.ExecutableGraph, closed>"
                           : "<pycuda.driver.ExecutableGraph>";
 }
@@ -177,8 +373,8 @@ void bind_graph(nb::module_ &module) {
     const std::vector<Node> none;
 
     bind_with_block(
-        nb::class_<Graph>(
-            module, "Graph", nb::dynamic_attr(), nb::is_weak_referenceable(),
+        nb::class_<PythonGraph>(
+            module, "Graph", nb::type_slots(graph_slots), nb::is_weak_referenceable(),
             "A graph of work: kernels, copies and fills with dependencies. instantiate() prepares "
             "a graph to run.\n\n"
             "capture() records a graph from a stream. add_kernel() and the other methods build a "
@@ -193,27 +389,25 @@ void bind_graph(nb::module_ &module) {
             "array([7, 1], dtype=int32)")
             .def(nb::init<>())
             .def(
-                "instantiate", [](const Graph &graph) { return ExecutableGraph(graph); },
-                nb::lock_self(), nb::keep_alive<0, 1>(),
+                "instantiate", [](nb::handle graph) { return PythonExecutable(graph); },
+                nb::lock_self(),
                 "Prepare the graph to run. Returns an ExecutableGraph of the present nodes.\n\n"
-                "Later changes of the graph have no effect on the result. A launch of the result "
-                "costs less than the launches of its\n"
-                "nodes one by one. Raises LogicError if the dependencies form a cycle.")
-            .def("clone", &Graph::clone, nb::lock_self(), nb::keep_alive<0, 1>(),
+                "Later changes of the graph have no effect on the result, which keeps the memory "
+                "of the nodes. A launch costs less than\n"
+                "the launches of the nodes one by one. Raises LogicError if the dependencies form "
+                "a cycle.")
+            .def("clone", clone_of, nb::lock_self(),
                  "Return a copy of the graph with copies of all nodes.\n\n"
                  "Later changes of one graph do not affect the other graph. GraphNodes of the "
                  "original do not belong to the copy.")
-            .def("__len__", &Graph::node_count, nb::lock_self())
             .def(
-                "add_empty",
-                [](Graph &graph, const std::vector<Node> &dependencies) {
-                    return Node{graph.add_empty(handles_of(dependencies))};
-                },
-                nb::lock_self(), nb::arg("dependencies") = none,
-                "Add a node without work. Returns its GraphNode.\n\n"
-                "dependencies: the nodes that must be done before.\n\n"
-                "The node is done when all its dependencies are done: many nodes can depend on "
-                "many others by one empty node.")
+                "__len__", [](nb::handle self) { return graph_of(self).node_count(); },
+                nb::lock_self())
+            .def("add_empty", add_empty, nb::lock_self(), nb::arg("dependencies") = none,
+                 "Add a node without work. Returns its GraphNode.\n\n"
+                 "dependencies: the nodes that must be done before.\n\n"
+                 "The node is done when all its dependencies are done: many nodes can depend on "
+                 "many others by one empty node.")
             .def("add_kernel", add_kernel, nb::lock_self(), nb::arg("launch"),
                  nb::arg("dependencies") = none,
                  "Add a kernel launch. Returns its GraphNode.\n\n"
@@ -245,45 +439,45 @@ void bind_graph(nb::module_ &module) {
                  "value: the value at the begin of each launch.\n"
                  "dependencies: the nodes that must be done before.\n\n"
                  "Needs CUDA 12.4; a second body of \"if\" and \"switch\" need 12.8.")
-            .def("write_dot", &Graph::write_dot, nb::lock_self(), nb::arg("path"),
-                 "Write the graph as a .dot file, which Graphviz draws.\n\n"
-                 "path: the file, which is replaced if it exists.")
-            .def("close", &Graph::close, nb::lock_self(),
+            .def(
+                "write_dot",
+                [](nb::handle self, const std::string &path) { graph_of(self).write_dot(path); },
+                nb::lock_self(), nb::arg("path"),
+                "Write the graph as a .dot file, which Graphviz draws.\n\n"
+                "path: the file, which is replaced if it exists.")
+            .def("close", close_graph, nb::lock_self(),
                  "Destroy the graph now. A second call does nothing.\n\n"
                  "Executable graphs that instantiate() made from the graph remain usable.")
             .def("__repr__", represent, nb::lock_self())
-            .def_prop_ro("handle", handle_of<Graph>, "The CUgraph, as an int."),
+            .def_prop_ro(
+                "handle", [](nb::handle self) { return handle_of(graph_of(self)); },
+                "The CUgraph, as an int."),
         "close");
 
     bind_with_block(
-        nb::class_<ExecutableGraph>(module, "ExecutableGraph", nb::dynamic_attr(),
-                                    nb::is_weak_referenceable(),
-                                    "A graph that is ready to run. Graph.instantiate() makes it, "
-                                    "and launch() runs it as often as needed.\n\n"
-                                    "Two launches of the same object run one after the other. "
-                                    "``with executable:`` destroys the object at the end.\n\n"
-                                    ">>> x = gpuarray.zeros(2, np.float32)\n"
-                                    ">>> stream = cuda.Stream()\n"
-                                    ">>> with cuda.capture(stream) as recorded:\n"
-                                    "...     with stream:\n"
-                                    "...         x += 1\n"
-                                    ">>> executable = recorded.graph.instantiate()\n"
-                                    ">>> for _ in range(3):\n"
-                                    "...     executable.launch(stream)\n"
-                                    ">>> stream.synchronize()\n"
-                                    ">>> x\n"
-                                    "array([3., 3.], dtype=float32)")
-            .def(
-                "launch",
-                [](const ExecutableGraph &graph, nb::handle stream) {
-                    graph.launch(stream_ref(stream));
-                },
-                nb::lock_self(), nb::arg("stream") = nb::none(),
-                "Queue all work of the graph in a stream.\n\n"
-                "stream: a Stream; by default the thread's current stream.")
+        nb::class_<PythonExecutable>(module, "ExecutableGraph", nb::type_slots(executable_slots),
+                                     nb::is_weak_referenceable(),
+                                     "A graph that is ready to run. Graph.instantiate() makes it, "
+                                     "and launch() runs it as often as needed.\n\n"
+                                     "Two launches of the same object run one after the other. "
+                                     "``with executable:`` destroys the object at the end.\n\n"
+                                     ">>> x = gpuarray.zeros(2, np.float32)\n"
+                                     ">>> stream = cuda.Stream()\n"
+                                     ">>> with cuda.capture(stream) as recorded:\n"
+                                     "...     with stream:\n"
+                                     "...         x += 1\n"
+                                     ">>> executable = recorded.graph.instantiate()\n"
+                                     ">>> for _ in range(3):\n"
+                                     "...     executable.launch(stream)\n"
+                                     ">>> stream.synchronize()\n"
+                                     ">>> x\n"
+                                     "array([3., 3.], dtype=float32)")
+            .def("launch", launch_graph, nb::lock_self(), nb::arg("stream") = nb::none(),
+                 "Queue all work of the graph in a stream.\n\n"
+                 "stream: a Stream; by default the thread's current stream.")
             .def(
                 "upload",
-                [](const ExecutableGraph &graph, nb::handle stream) {
+                [](const PythonExecutable &graph, nb::handle stream) {
                     graph.upload(stream_ref(stream));
                 },
                 nb::lock_self(), nb::arg("stream") = nb::none(),
@@ -291,8 +485,7 @@ void bind_graph(nb::module_ &module) {
                 "later ones.\n\n"
                 "stream: a Stream; by default the thread's current stream. A launch without an "
                 "upload uploads first.")
-            .def("update", &ExecutableGraph::update, nb::lock_self(), nb::arg("graph"),
-                 nb::keep_alive<1, 2>(),
+            .def("update", update_graph, nb::lock_self(), nb::arg("graph"),
                  "Replace the arguments of the nodes by those of another graph.\n\n"
                  "graph: a Graph with the same nodes and dependencies. Raises LogicError for "
                  "another one.")
@@ -312,7 +505,7 @@ void bind_graph(nb::module_ &module) {
                  "Replace the fill of one node, for later launches of the graph.\n\n"
                  "node: a GraphNode of add_fill().\n"
                  "dest, value, count, element_size: as in add_fill().")
-            .def("close", &ExecutableGraph::close, nb::lock_self(),
+            .def("close", close_executable, nb::lock_self(),
                  "Destroy the executable graph now. A launch that has begun still runs to its "
                  "end.\n\n"
                  "A second call does nothing. launch() of a closed graph raises LogicError.")
@@ -326,12 +519,14 @@ void bind_graph(nb::module_ &module) {
                "stream: a Stream, not the default stream.\n"
                "mode: what other threads may call meanwhile, as in cuStreamBeginCapture.\n\n"
                "capture() does the same in a ``with`` block.");
-    module.def("end_capture", end_capture, nb::arg("stream"),
-               "End the recording of begin_capture(). Returns the Graph.\n\n"
-               "stream: the Stream of begin_capture().\n\n"
-               "Raises LogicError if the stream does not record, and if work was recorded that a "
-               "graph cannot hold; the recording is\n"
-               "lost then.");
+    module.def(
+        "end_capture", [](const Stream &stream) { return PythonGraph(end_capture(stream)); },
+        nb::arg("stream"),
+        "End the recording of begin_capture(). Returns the Graph.\n\n"
+        "stream: the Stream of begin_capture().\n\n"
+        "Raises LogicError if the stream does not record, and if work was recorded that a "
+        "graph cannot hold; the recording is\n"
+        "lost then.");
     module.def("is_capturing", is_capturing, nb::arg("stream"),
                "Return whether a stream records its work instead of running it.\n\n"
                "stream: a Stream.\n\n"

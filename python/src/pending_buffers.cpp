@@ -59,6 +59,38 @@ void PendingBuffers::keep(nb::handle object, StreamRef stream, const Context &co
     }
 }
 
+/// Called with the lock or before others see the object.
+bool PendingBuffers::Lender::is_done() noexcept {
+    if (done)
+        return done->is_over();
+    if (!context.usable())
+        return true;
+    try {
+        const ScopedContext scope(context);
+        if (default_stream_is_idle())
+            return true;
+        if (is_capturing(CUstream{})) // throws if a capture forbids the question
+            return false;
+        done.emplace(context, CU_EVENT_DISABLE_TIMING).record(StreamRef());
+    } catch (const std::exception &) {
+        done.reset(); // the next call tries again
+    }
+    return false;
+}
+
+void PendingBuffers::release_after_work(nb::object owner, const Context &context) noexcept {
+    try {
+        Lender lender{std::move(owner), context, std::nullopt};
+        if (lender.is_done())
+            return;
+        nb::ft_lock_guard guard(mutex_);
+        lenders_.push_back(std::move(lender));
+        count();
+    } catch (const std::exception &) {
+        settle_current_context(); // no memory: waits for the work
+    }
+}
+
 void PendingBuffers::release_later(nb::object object) noexcept {
     try {
         nb::ft_lock_guard guard(mutex_);
@@ -83,6 +115,7 @@ void PendingBuffers::release() noexcept {
     // Destructors may run Python code, so they run without the lock.
     std::deque<Pending> finished;
     std::vector<InUse> no_longer_used;
+    std::vector<Lender> lenders;
     std::vector<nb::object> unused;
     nb::ft_lock_guard guard(mutex_);
     const auto is_running = [&](const auto &one) { return !one.done.is_over(); };
@@ -92,6 +125,10 @@ void PendingBuffers::release() noexcept {
     const auto used = std::partition(in_use_.begin(), in_use_.end(), is_running);
     no_longer_used.assign(std::move_iterator(used), std::move_iterator(in_use_.end()));
     in_use_.erase(used, in_use_.end());
+    const auto lent = std::partition(lenders_.begin(), lenders_.end(),
+                                     [](Lender &one) { return !one.is_done(); });
+    lenders.assign(std::move_iterator(lent), std::move_iterator(lenders_.end()));
+    lenders_.erase(lent, lenders_.end());
     unused.swap(unused_);
     count();
 }

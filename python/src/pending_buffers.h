@@ -13,6 +13,7 @@
 #include <atomic>
 #include <cstddef>
 #include <deque>
+#include <optional>
 #include <vector>
 
 namespace pycuda::python {
@@ -31,6 +32,11 @@ class PendingBuffers {
     /// Keeps an object, such as a texture, until the work that is now in the stream is done.
     /// `context` is the stream's. Call it for each launch that uses the object.
     void keep(nb::handle object, StreamRef stream, const Context &context);
+
+    /// Takes over a reference to the owner of memory that arrays have used, and releases it when
+    /// the work that is now in the default stream of `context` is done: the owner may give the
+    /// memory to any stream at once. Does not throw.
+    void release_after_work(nb::object owner, const Context &context) noexcept;
 
     /// Takes over a reference from a thread of the driver, which has the GIL: in this thread the
     /// end of the object could not call the driver. Does not throw.
@@ -53,14 +59,25 @@ class PendingBuffers {
         CUstream stream;
         Event done;
     };
+    /// The owner of memory that the default stream may still use.
+    struct Lender {
+        nb::object owner;
+        Context context;
+        std::optional<Event> done; ///< none if a capture forbids to record it now
+
+        bool is_done() noexcept;
+    };
     void release() noexcept;
-    void count() noexcept { count_ = pending_.size() + in_use_.size() + unused_.size(); }
+    void count() noexcept {
+        count_ = pending_.size() + in_use_.size() + lenders_.size() + unused_.size();
+    }
 
     nb::ft_mutex mutex_;
     std::deque<Pending> pending_;
     std::vector<InUse> in_use_;
+    std::vector<Lender> lenders_;
     std::vector<nb::object> unused_; ///< objects of release_later()
-    /// The size of all three, which can be read without the lock.
+    /// The size of all four, which can be read without the lock.
     std::atomic<std::size_t> count_ = 0;
 };
 

@@ -2,6 +2,7 @@
 #include "function.h"
 
 #include "argument_types.h"
+#include "device_memory.h"
 #include "device_pointer.h"
 #include "errors.h"
 #include "interruptible.h"
@@ -169,6 +170,8 @@ void pack_pointer(Packing &packing, PyObject *value) {
         value == Py_None
             ? 0
             : device_address(value, "a prepared pointer", packing.staged.use(), Access::Read));
+    if (nb::isinstance<PointerHolder>(value))
+        packing.staged.keep_until_done(value);
 }
 
 void pack_prepared(Packing &packing, const PreparedArgument &wanted, PyObject *value) {

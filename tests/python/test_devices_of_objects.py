@@ -246,3 +246,45 @@ def test_host_arrays_of_a_kernel_of_another_device(run_program):
             cuda.Context.pop()
         """,
     )
+
+
+def test_a_graph_is_launched_in_its_context(run_program):
+    run_several(
+        run_program,
+        """
+        from pycuda.compiler import SourceModule
+        source = "__global__ void add(float *x, float a) { x[threadIdx.x] += a; }"
+        x = on(1, np.zeros(12, np.float32))
+        devices[0].retain_primary_context().push()
+        with devices[1]:
+            add = SourceModule(source).get_function("add")
+            built = cuda.Graph()
+            built.add_kernel(add.bind(x, np.float32(1), block=(12, 1, 1)))
+            stream = cuda.Stream()
+            with cuda.capture(stream) as recording, stream:
+                x += 1
+            graphs = [built.instantiate(), recording.graph.instantiate()]
+        for graph in graphs:
+            for _ in range(20):
+                graph.launch()
+                x *= 1  # in the default stream of device 1
+        assert (x.get() == 40).all()
+        """,
+    )
+
+
+def test_gpudata_of_another_device(run_program):
+    run_several(
+        run_program,
+        """
+        x = on(1, np.arange(12, dtype=np.float32))
+        devices[0].retain_primary_context().push()
+        with devices[1]:
+            plain = cuda.mem_alloc(48)
+            cuda.memset_d32(plain, 0, 12)
+        for memory, want in ((x.gpudata, x.get()), (x, x.get()), (plain, np.zeros(12))):
+            alias = gpuarray.GPUArray((12,), np.float32, gpudata=memory)
+            assert alias.device == "cuda:1"
+            assert ((alias + 1).get() == want + 1).all()
+        """,
+    )

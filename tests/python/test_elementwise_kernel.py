@@ -380,3 +380,19 @@ def test_nvcc_compiles_the_source(device, kind):
     x = gpuarray.to_gpu(np.array([1, 2, 3], np.int32))
     out = KINDS[kind](nvcc=shutil.which("nvcc"))(x)
     assert ((x if out is None else out).get() == RESULTS[kind]).all()
+
+
+def test_arrays_that_are_not_aligned_are_refused(device):
+    """A kernel would fail at its first access, and end the context."""
+    packed = np.array([(1, 2.5), (3, 4.5)], [("a", "i2"), ("b", "f4")])
+    field = gpuarray.to_gpu(packed)["b"]
+    double = ElementwiseKernel("float *x", "x[i] *= 2")
+    with pytest.raises(ValueError, match="'x' is not aligned"):
+        double(field)
+    with pytest.raises(ValueError, match="not aligned"):
+        ReductionKernel(np.float32, "0", "a + b", arguments="float *x")(field)
+    with pytest.raises(ValueError, match="not aligned"):
+        InclusiveScanKernel(np.float32, "a + b")(field)
+    copy = field.copy()
+    double(copy)
+    assert (copy.get() == [5, 9]).all()

@@ -8,6 +8,7 @@ import pytest
 from conftest import is_softcuda
 
 import pycuda.driver as cuda
+from pycuda import gpuarray
 from pycuda.compiler import SourceModule
 from pycuda.elementwise import ElementwiseKernel
 
@@ -408,3 +409,48 @@ def test_empty_array_at_the_end_of_its_memory_is_valid(device, twice):
     nothing = SourceModule("__global__ void nothing(float *a) {}")
     end = WithInterface(int(memory) + 16)
     nothing.get_function("nothing")(end, block=(4, 1, 1))
+
+
+def test_elements_without_memory_are_an_error(device):
+    """A kernel that reads address 0 ends the context."""
+
+    class Empty:
+        __cuda_array_interface__ = {
+            "shape": (4,), "typestr": "<f4", "data": (0, False), "version": 3,
+        }  # fmt: skip
+
+    with pytest.raises(ValueError, match="no memory"):
+        gpuarray.asarray(Empty())
+    with pytest.raises(ValueError, match="no memory"):
+        ElementwiseKernel("float *x", "x[i] = 1")(Empty())
+    assert (gpuarray.zeros(4, np.float32) + 1).get().all()
+
+
+@pytest.mark.parametrize("missing", ["data", "shape"])
+def test_a_tensor_without_memory_or_shape_is_an_error(device, missing):
+    class Tensor(ctypes.Structure):
+        _fields_ = [
+            ("data", ctypes.c_void_p), ("device", ctypes.c_int * 2), ("ndim", ctypes.c_int),
+            ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+            ("shape", ctypes.c_void_p), ("strides", ctypes.c_void_p), ("offset", ctypes.c_uint64),
+            ("manager", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+        ]  # fmt: skip
+
+    memory, shape = gpuarray.zeros(4, np.float32), (ctypes.c_int64 * 1)(4)
+    tensor = Tensor(
+        memory.ptr, (2, 0), 1, 2, 32, 1, ctypes.addressof(shape), None, 0, None, None
+    )
+    setattr(tensor, missing, None)
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype = ctypes.py_object
+    new.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+
+    class Producer:
+        def __dlpack__(self, **options):
+            return new(ctypes.addressof(tensor), b"dltensor", None)
+
+        def __dlpack_device__(self):
+            return 2, 0
+
+    with pytest.raises(BufferError, match=f"no (memory|{missing})"):
+        gpuarray.from_dlpack(Producer())

@@ -275,3 +275,11 @@ def test_differences(data):
     agree(np.diff(x, n, axis), np.diff(a, n, axis))
     agree(np.clip(x, 1, 4), np.clip(a, 1, 4))
     agree(np.isclose(x, x), np.isclose(a, a))
+
+
+@pytest.mark.parametrize("dtype", ["V0", "S0", []])
+def test_elements_without_bytes_are_refused(device, dtype):
+    with pytest.raises(TypeError, match="elements of 0 bytes"):
+        gpuarray.empty(3, dtype)
+    with pytest.raises(ValueError, match="not compatible"):
+        gpuarray.zeros(4, np.float32).view(dtype)

@@ -159,3 +159,56 @@ def test_a_batch_needs_as_many_sizes_as_copies(device):
     a = gpuarray.zeros(4, np.int32)
     with pytest.raises(ValueError, match="same length, not 1, 1 and 2"):
         cuda.memcpy_batch_async([a], [a], [4, 4])
+
+
+def test_nodes_do_not_write_into_read_only_arrays(device):
+    x, y = gpuarray.zeros(4, np.int32), gpuarray.zeros(4, np.int32)
+    source = gpuarray.to_gpu(np.arange(1, 5, dtype=np.int32))
+    x.flags.writeable = False
+    graph = cuda.Graph()
+    with pytest.raises(ValueError, match="read-only"):
+        graph.add_copy(x, source, 16)
+    with pytest.raises(ValueError, match="read-only"):
+        graph.add_fill(x, 1, 4, element_size=4)
+    assert len(graph) == 0
+    copy, fill = graph.add_copy(y, source, 16), graph.add_fill(y, 1, 4)
+    executable = graph.instantiate()
+    with pytest.raises(ValueError, match="read-only"):
+        executable.update_copy(copy, x, source, 16)
+    with pytest.raises(ValueError, match="read-only"):
+        executable.update_fill(fill, x, 1, 4)
+    executable.launch()
+    assert not x.get().any()
+
+
+def test_nodes_and_bodies_end_with_their_graph(device, kernels):
+    x = gpuarray.zeros(4, np.float32)
+    launch = kernels.get_function("add").bind(x, np.float32(1), block=(4, 1, 1))
+    graph = cuda.Graph()
+    node = graph.add_kernel(launch)
+    (body,) = graph.add_conditional("if").bodies
+    executable = graph.instantiate()
+    graph.close()
+    other = cuda.Graph()
+    for call in (
+        lambda: other.add_empty([node]),
+        lambda: executable.update_kernel(node, launch),
+        lambda: body.add_empty(),
+        lambda: body.instantiate(),
+        lambda: len(body),
+    ):
+        with pytest.raises(cuda.LogicError, match="closed"):
+            call()
+    assert repr(body) == "<pycuda.driver.Graph, closed>"
+    executable.launch()
+    assert (x.get() == 1).all()
+
+
+def test_memory_of_a_node_that_was_freed_is_an_error(device, kernels):
+    x = gpuarray.zeros(4, np.float32)
+    graph = cuda.Graph()
+    graph.add_fill(x, 1, 4)
+    executable = graph.instantiate()
+    x.gpudata.free()
+    with pytest.raises(cuda.LogicError, match="freed"):
+        executable.launch()

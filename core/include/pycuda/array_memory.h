@@ -10,8 +10,8 @@
 //   - other code may destroy its stream without notice, and a new stream may get the same handle:
 //     so memory for streams of other code has the default stream as its home stream
 //   - memory that is allocated during a capture belongs to the graph (arrays/capture_memory.h)
-//   - when a stream ends, its blocks move to the pool of the default stream, which first waits for
-//     the stream
+//   - when a stream ends, its pool waits for the stream, and then for a new stream, which gets the
+//     blocks
 //
 //     home s:   y = x + 1   | del y ... wait(e)      | z = x + 2 gets y's block
 //     stream t:   use of y ------- e recorded ^

@@ -12,6 +12,7 @@
 #include <pycuda/error.h>
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -98,7 +99,7 @@ void ArrayContext::free_waiting_blocks() noexcept {
 std::shared_ptr<detail::StreamPool> ArrayContext::find_pool(CUstream stream) {
     std::lock_guard lock(pools_mutex_);
     for (const std::shared_ptr<detail::StreamPool> &pool : pools_)
-        if (pool->stream() == stream)
+        if (pool->stream() == stream && !pool->ended())
             return pool;
     return nullptr;
 }
@@ -121,22 +122,26 @@ std::shared_ptr<detail::StreamPool> ArrayContext::pool_of(StreamRef stream) {
     if (!noted)
         return nullptr;
     std::lock_guard lock(pools_mutex_);
-    pools_.push_back(made);
+    const auto ended = std::ranges::find_if(
+        pools_, [&](const auto &pool) { return pool->ended() && pool->give_to(*made); });
+    if (ended != pools_.end())
+        *ended = made;
+    else
+        pools_.push_back(made);
     return made;
 }
 
 void ArrayContext::end_pool(CUstream stream) noexcept {
-    std::vector<std::shared_ptr<detail::StreamPool>> ended;
-    {
-        std::lock_guard lock(pools_mutex_);
-        auto others = std::stable_partition(pools_.begin(), pools_.end(), [&](const auto &pool) {
-            return pool->stream() != stream;
-        });
-        ended.assign(others, pools_.end());
-        pools_.erase(others, pools_.end());
-    }
-    for (const std::shared_ptr<detail::StreamPool> &pool : ended)
-        pool->end(pool_);
+    std::vector<std::shared_ptr<detail::StreamPool>> unused; // destroyed without the lock
+    std::lock_guard lock(pools_mutex_);
+    for (const std::shared_ptr<detail::StreamPool> &pool : pools_)
+        if (pool->stream() == stream && !pool->ended())
+            pool->end();
+    auto others = std::stable_partition(pools_.begin(), pools_.end(), [](const auto &pool) {
+        return !pool->ended() || !pool->empty();
+    });
+    unused.assign(std::move_iterator(others), std::move_iterator(pools_.end()));
+    pools_.erase(others, pools_.end());
 }
 
 StreamRef ArrayContext::side_stream() {

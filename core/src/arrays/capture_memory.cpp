@@ -5,15 +5,18 @@
 
 #include <pycuda/driver.h>
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace pycuda::detail {
 namespace {
 
-/// The captures in progress. Their graphs own the CaptureMemory.
+/// The captures whose graphs exist. The graphs own the CaptureMemory, and may outlive the context.
 struct Captures {
     CallerMutex mutex;
     std::vector<std::weak_ptr<CaptureMemory>> all;
+    std::vector<CUcontext> watched; ///< contexts whose end calls end()
 
     std::shared_ptr<CaptureMemory> find(std::uint64_t id) {
         std::erase_if(all, [](const auto &one) { return one.expired(); });
@@ -22,12 +25,36 @@ struct Captures {
                 return alive;
         return nullptr;
     }
+    void watch(const Context &context);
+    void end(CUcontext context) noexcept;
 };
 
 /// Never destroyed: graphs may exist until the process ends.
 Captures &captures() {
     static auto *captures = new Captures;
     return *captures;
+}
+
+void Captures::watch(const Context &context) {
+    const CUcontext handle = context.get();
+    if (std::ranges::find(watched, handle) == watched.end() &&
+        context.before_release([handle] { captures().end(handle); }))
+        watched.push_back(handle);
+}
+
+/// A graph cannot be launched after the end of its context, so it needs no memory.
+void Captures::end(CUcontext context) noexcept {
+    std::vector<std::shared_ptr<CaptureMemory>> ended; // released without the lock
+    {
+        std::lock_guard lock(mutex);
+        std::erase(watched, context);
+        for (const std::weak_ptr<CaptureMemory> &one : all)
+            if (std::shared_ptr<CaptureMemory> alive = one.lock();
+                alive && alive->context() == context)
+                ended.push_back(std::move(alive));
+    }
+    for (const std::shared_ptr<CaptureMemory> &capture : ended)
+        capture->end();
 }
 
 } // namespace
@@ -46,14 +73,28 @@ std::shared_ptr<CaptureMemory> CaptureMemory::of(StreamRef stream) {
     std::lock_guard lock(captures().mutex);
     if (std::shared_ptr<CaptureMemory> known = captures().find(id))
         return known;
-    auto made = std::make_shared<CaptureMemory>(id);
+    CUcontext handle = nullptr;
+    driver().cuStreamGetCtx(stream.get(), &handle);
+    auto made = std::make_shared<CaptureMemory>(id, handle);
     give_to_graph(graph, made);
     captures().all.push_back(made);
+    if (const std::optional<Context> current = Context::current();
+        current && current->get() == handle)
+        captures().watch(*current);
     return made;
 }
 
-CaptureMemory::~CaptureMemory() {
-    for (const std::shared_ptr<StreamPool> &pool : pools_)
+CaptureMemory::~CaptureMemory() { end(); }
+
+void CaptureMemory::end() noexcept {
+    std::vector<std::shared_ptr<StreamPool>> pools;
+    std::unordered_set<std::shared_ptr<void>> kept; // objects may run code of the program
+    {
+        std::lock_guard lock(mutex_);
+        pools.swap(pools_);
+        kept.swap(kept_);
+    }
+    for (const std::shared_ptr<StreamPool> &pool : pools)
         pool->end_capture();
 }
 

@@ -7,7 +7,8 @@
 //                                 x + 1, (x + 1) * 2: blocks of the graph's own pool
 //
 // Blocks that return to the pool during the capture serve later arrays of the same stream. They
-// return to the driver when the graph, its clones and its executable graphs have ended.
+// return to the driver when the graph, its clones and its executable graphs have ended, or the
+// context.
 #pragma once
 
 #include "arrays/stream_pool.h"
@@ -32,13 +33,15 @@ class CaptureMemory {
     /// begun the capture.
     static std::shared_ptr<CaptureMemory> of(StreamRef stream);
 
-    explicit CaptureMemory(std::uint64_t id) noexcept : id_(id) {}
+    CaptureMemory(std::uint64_t id, CUcontext context) noexcept : id_(id), context_(context) {}
     ~CaptureMemory();
     CaptureMemory(const CaptureMemory &) = delete;
     CaptureMemory &operator=(const CaptureMemory &) = delete;
 
     /// The number of the capture, which no other capture of the process has.
     std::uint64_t id() const noexcept { return id_; }
+    /// Of the stream where the capture began to use memory.
+    CUcontext context() const noexcept { return context_; }
 
     /// The pool for work that is recorded in `stream`, a stream of `context`.
     std::shared_ptr<StreamPool> pool_of(CUstream stream, const Context &context);
@@ -46,8 +49,12 @@ class CaptureMemory {
     /// Keeps an object until the graph has ended.
     void keep(std::shared_ptr<void> object);
 
+    /// Releases all: no launch can use the memory any more.
+    void end() noexcept;
+
   private:
     const std::uint64_t id_;
+    const CUcontext context_;
     CallerMutex mutex_;
     std::vector<std::shared_ptr<StreamPool>> pools_;
     std::unordered_set<std::shared_ptr<void>> kept_;

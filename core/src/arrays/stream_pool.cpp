@@ -12,6 +12,16 @@
 namespace pycuda::detail {
 namespace {
 
+/// Waits in the host.
+void wait_for_end(std::span<const std::shared_ptr<Event>> uses) noexcept {
+    const Driver *driver = driver_for_cleanup();
+    if (driver == nullptr)
+        return;
+    const OutsideCaptures outside;
+    for (const std::shared_ptr<Event> &use : uses)
+        (void)driver->cuEventSynchronize.status(use->get());
+}
+
 /// A pool in `context`, which need not be the current context.
 MemoryPool pool_in(const Context &context) {
     ScopedContext scope(context);
@@ -70,15 +80,13 @@ void StreamPool::take_back(PooledMemory block,
         const PooledMemory back = std::move(block);
         return;
     }
-    // The pool is closed: frees the block when its uses are done.
-    const Driver *driver = driver_for_cleanup();
-    if (driver != nullptr && context_.usable()) {
-        const OutsideCaptures outside;
-        for (const std::shared_ptr<Event> &use : uses)
-            (void)driver->cuEventSynchronize.status(use->get());
-        if (last_)
-            (void)driver->cuEventSynchronize.status(last_->get());
+    try {
+        last_.insert(last_.end(), uses.begin(), uses.end());
+    } catch (const std::exception &) { // no host memory: waits
+        wait_for_end(uses);
     }
+    if (!holds_) // the pool has an heir, so the driver gets the block
+        wait_for_end(last_);
     const PooledMemory back = std::move(block);
 }
 
@@ -99,7 +107,7 @@ void StreamPool::end_capture() noexcept {
     memory_.stop_holding();
 }
 
-void StreamPool::end(MemoryPool &heir) noexcept {
+void StreamPool::end() noexcept {
     std::lock_guard lock(mutex_);
     ended_ = true;
     const Driver *driver = driver_for_cleanup();
@@ -107,21 +115,29 @@ void StreamPool::end(MemoryPool &heir) noexcept {
         return;
     try {
         const ScopedContext scope(context_);
-        if (recording_of(nullptr) != Recording::No) { // the driver would refuse the wait below
-            const OutsideCaptures outside;
-            driver->cuStreamSynchronize(stream_);
-            memory_.move_held_to(heir);
-            return memory_.stop_holding();
-        }
-        last_.emplace(context_, CU_EVENT_DISABLE_TIMING).record(stream_);
-        driver->cuStreamWaitEvent(nullptr, last_->get(), 0);
-        memory_.move_held_to(heir);
+        auto last = std::make_shared<Event>(context_, CU_EVENT_DISABLE_TIMING);
+        last->record(stream_);
+        last_.push_back(std::move(last));
     } catch (const std::exception &) {
         // No event can be created: waits until the work is done instead.
-        last_.reset();
         (void)driver->cuStreamSynchronize.status(stream_);
     }
+}
+
+bool StreamPool::give_to(StreamPool &heir) noexcept {
+    std::lock_guard lock(mutex_);
+    std::erase_if(last_, [](const std::shared_ptr<Event> &use) { return use->query(); });
+    if (!last_.empty())
+        return false;
+    memory_.move_held_to(heir.memory_);
     memory_.stop_holding();
+    holds_ = false;
+    return true;
+}
+
+bool StreamPool::empty() const noexcept {
+    const PoolStatistics now = memory_.statistics();
+    return now.held_blocks == 0 && now.active_blocks == 0;
 }
 
 } // namespace pycuda::detail

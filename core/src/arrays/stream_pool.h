@@ -8,10 +8,10 @@
 
 #include <cuda.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -43,10 +43,14 @@ class StreamPool {
     /// other array gets the block.
     void retire(PooledMemory block) noexcept;
 
-    /// Call it before the stream is destroyed. Moves the free blocks to `heir`, the pool of the
-    /// default stream, which first waits for the stream. Blocks that are returned later are freed
-    /// when the stream's work is done.
-    void end(MemoryPool &heir) noexcept;
+    /// Call it before the stream is destroyed. The pool then waits for the work of the stream, and
+    /// for its heir.
+    void end() noexcept;
+    bool ended() const noexcept { return ended_.load(std::memory_order_relaxed); }
+    /// Moves the free blocks of a pool that has ended to the pool of a new stream, and returns
+    /// true, if no work uses them any more. Blocks that are returned later are freed.
+    bool give_to(StreamPool &heir) noexcept;
+    bool empty() const noexcept;
     /// Call it when no launch of the capture's graph can use the memory any more. Returns the
     /// blocks to the driver, now or when their arrays end.
     void end_capture() noexcept;
@@ -57,8 +61,10 @@ class StreamPool {
     const Context context_;
     MemoryPool memory_;
     CallerMutex mutex_; ///< locked while the stream must not be destroyed
-    bool ended_ = false;
-    std::optional<Event> last_; ///< recorded after the last work of a stream that was destroyed
+    std::atomic<bool> ended_{false};
+    bool holds_ = true;
+    std::vector<std::shared_ptr<Event>> last_; ///< the end of all work that uses the free blocks of
+                                               ///< a pool that has ended
     std::vector<PooledMemory> retired_;
     std::size_t allocated_ = 0; ///< blocks of a capture's pool: retired_ never needs more memory
 };

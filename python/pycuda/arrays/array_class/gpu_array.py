@@ -403,7 +403,7 @@ class GPUArray(
             axis = self.ndim - 1
             if self.size and not self._c_contiguous:
                 axis = _axes.last_axis_in_memory(self)
-            if axis < 0 or shape[axis] * old % new:
+            if axis < 0 or not new or shape[axis] * old % new:
                 raise ValueError("new type not compatible with array")
             if strides[axis] != old and shape[axis] != 1 and self.size:
                 raise ValueError("new type not compatible with array")

@@ -246,7 +246,6 @@ constexpr LlvmStep kLlvm[] = {
     {"loop-invariants", Optional, "LLVM", "Rotates loops and moves what does not change out of them.", jit::add_loop_invariants},
     {"gvn", Optional, "LLVM", "Drops redundant computations and loads.", jit::add_gvn},
     {"dead-stores", Optional, "LLVM", "Drops stores that are overwritten.", jit::add_dead_stores},
-    kInstCombine,
     {"sink-cold", Optional, "jit/sink_cold.cpp",
      "Moves what only rarely executed basic blocks use into those blocks.", jit::add_sink_cold},
     kSimplifyCfg,

@@ -16,6 +16,9 @@ using ir::Opcode;
 
 /// More instructions are not worth the time of their compilation.
 constexpr unsigned kLongestVersion = 160;
+/// An access lane by lane is this many instructions for all lanes: 32 loads, or stores, of a place
+/// each, and the test whether a vector access does.
+constexpr unsigned kLaneByLane = 20;
 /// Outside loops, a mask of two loads costs less than the compilation of a second version.
 constexpr unsigned kLeastCost = 12;
 
@@ -57,6 +60,16 @@ unsigned cost_of_mask(const KernelPlan &plan, const Instruction &i) {
     return store ? 1 : 4; // a store tests for all lanes in any case
 }
 
+/// Of the code, in instructions for all lanes.
+unsigned length(const KernelPlan &plan, const Instruction &i) {
+    const auto found = plan.accesses.find(&i);
+    if (found == plan.accesses.end() || found->second.joined_by ||
+        (found->second.full != AccessMethod::Tested &&
+         found->second.full != AccessMethod::Scattered))
+        return 1;
+    return kLaneByLane * found->second.count;
+}
+
 /// Lanes that have left a loop keep the values of its phis.
 unsigned cost_of_loop(const KernelPlan &plan, const Block *header) {
     const int loop = plan.loops.innermost(header);
@@ -75,12 +88,13 @@ std::map<const Block *, Cost> find_costs(const KernelPlan &plan) {
         if (!builder)
             continue;
         Cost &cost = costs[builder];
-        cost.instructions += static_cast<unsigned>(block->instructions.size());
         cost.in_loop |= plan.loops.innermost(block) >= 0;
         if (block == builder)
             cost.of_mask += cost_of_loop(plan, block);
-        for (const Instruction *i : block->instructions)
+        for (const Instruction *i : block->instructions) {
             cost.of_mask += cost_of_mask(plan, *i);
+            cost.instructions += length(plan, *i);
+        }
     }
     return costs;
 }

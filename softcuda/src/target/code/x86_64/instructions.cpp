@@ -203,20 +203,19 @@ llvm::CallInst *store_in_place(llvm::IRBuilderBase &builder, Value *value, Value
                               {place, value});
 }
 
+// Inline assembly would do as well, but several passes of LLVM parse its constraints, and each
+// piece needs an assembler of its own.
 llvm::CallInst *call_preserving(llvm::IRBuilderBase &builder, const std::string &function,
                                 llvm::ArrayRef<Value *> arguments) {
-    static constexpr const char *kRegisters[] = {"{rdi},", "{rsi},", "{rdx},",
-                                                 "{rcx},", "{r8},",  "{r9},"};
-    std::string constraints;
     llvm::SmallVector<llvm::Type *, 6> types;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-        constraints += kRegisters[i];
-        types.push_back(arguments[i]->getType());
-    }
+    for (const Value *argument : arguments)
+        types.push_back(argument->getType());
     auto *type = llvm::FunctionType::get(builder.getVoidTy(), types, false);
-    return builder.CreateCall(llvm::InlineAsm::get(type, "call " + function + "_preserving@PLT",
-                                                   constraints + "~{flags}", true),
-                              arguments);
+    llvm::Module &module = *builder.GetInsertBlock()->getModule();
+    llvm::CallInst *call =
+        builder.CreateCall(module.getOrInsertFunction(function + "_preserving", type), arguments);
+    call->addFnAttr(llvm::Attribute::get(builder.getContext(), "no_caller_saved_registers"));
+    return call;
 }
 
 } // namespace softcuda::target

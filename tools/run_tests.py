@@ -1,7 +1,7 @@
 """Run the parts of the test suite and print a summary. ./test starts this program after the set-up.
 
     ./test                      all parts, without the tests that are marked slow
-    ./test fast                 some minutes: all parts except the sanitizers and the installations
+    ./test fast                 all parts except the sanitizers and the installations: on two cores 40 minutes at first
     ./test PART...              the named parts
     ./test PART OPTIONS...      one part, with options for its tool:  ./test ctest -R parser
     ./test PYTEST ARGUMENTS...  pytest alone:  ./test tests/python/test_x.py -k name

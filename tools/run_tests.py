@@ -518,9 +518,11 @@ PARTS: dict[str, Callable[[Part], Outcome]] = {
 }
 ON_REQUEST = ("slow", "coverage", "checked", "arm", "sdist")
 FAST = ("layers", "format", "types", "ctest", "pytest")
-#: Parts that keep one processor busy for much of their time, or wait for downloads. Two of them run at the same
-#: time, after the others and in this order.
-TWO_AT_A_TIME = ("cross", "freethreaded", "wheel", "tsan", "docs", "types", "install")
+#: Parts that keep one processor busy for a part of their time, or wait for downloads. Two of them run at the same time,
+#: after the others and in this order. Their builds take turns.
+TWO_AT_A_TIME = (
+    *("asan", "freethreaded", "cross", "wheel", "tsan", "docs", "types", "install"),
+)
 
 
 def choose(arguments: list[str]) -> tuple[list[str], list[str]]:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/aarch64"
+UNOPTIMIZED = ROOT / "build/aarch64-unoptimized"
 SYSROOT = ROOT / "build/aarch64-sysroot"
 PACKAGES = ROOT / "build/aarch64-python"
 PYTHON = SYSROOT / "usr/bin/python3.11"
@@ -98,8 +99,8 @@ def pytest(processor: str, *arguments: str | Path) -> tuple[str, ...]:
     return python(processor, *options, *arguments)
 
 
-def target_test(processor: str) -> Iterator[Case]:
-    program = BUILD / "tests/softcuda/softcuda_target_test"
+def target_test(processor: str, build: Path = BUILD) -> Iterator[Case]:
+    program = build / "tests/softcuda/softcuda_target_test"
     yield Case("target", (emulated(processor, program),))
 
 

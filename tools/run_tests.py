@@ -1,7 +1,7 @@
 """Run the parts of the test suite and print a summary. ./test starts this program after the set-up.
 
     ./test                      all parts, without the tests that are marked slow
-    ./test fast                 some minutes: all parts except the sanitizers and the installations
+    ./test fast                 all parts except the sanitizers and the installations: on two cores 40 minutes at first
     ./test PART...              the named parts
     ./test PART OPTIONS...      one part, with options for its tool:  ./test ctest -R parser
     ./test PYTEST ARGUMENTS...  pytest alone:  ./test tests/python/test_x.py -k name
@@ -479,11 +479,15 @@ def cross(part: Part) -> Outcome:
     if (system["ID"], system.get("VERSION_ID")) != ("debian", "12"):
         part.show("tools/cross needs the packages of Debian 12\n")
         return Outcome(skipped=1)
+    # Without optimisation: half of the compiler's time. ./test arm tests the optimised library.
     targets = ("softcuda", "softcuda_target_test")
-    outcome = part.check(ROOT / "tools/cross", "aarch64", *targets)
+    outcome = part.check(ROOT / "tools/cross", "aarch64-unoptimized", *targets)
     if outcome.failed:
         return outcome
-    return outcome + Outcome(**arm_tests.run_all(["target"], part.show))
+    for processor in arm_tests.PROCESSORS:
+        (test,) = arm_tests.target_test(processor, arm_tests.UNOPTIMIZED)
+        outcome += part.check(*test.commands[0])
+    return outcome
 
 
 def arm(part: Part) -> Outcome:
@@ -516,8 +520,11 @@ PARTS: dict[str, Callable[[Part], Outcome]] = {
 }
 ON_REQUEST = ("slow", "coverage", "checked", "arm", "sdist")
 FAST = ("layers", "format", "types", "ctest", "pytest")
-#: Parts that keep one processor busy. Two of them run at the same time, after the others.
-ON_ONE_PROCESSOR = ("freethreaded", "docs", "wheel", "install", "tsan")
+#: Parts that keep one processor busy for a part of their time, or wait for downloads. Two of them run at the same time,
+#: after the others and in this order. Their builds take turns.
+TWO_AT_A_TIME = (
+    *("asan", "freethreaded", "cross", "wheel", "tsan", "docs", "types", "install"),
+)
 
 
 def choose(arguments: list[str]) -> tuple[list[str], list[str]]:
@@ -543,7 +550,7 @@ def main(arguments: list[str]) -> int:
             f"options ({' '.join(options)}) need exactly one part, not {' '.join(names)}"
         )
         return 2
-    together = [name for name in ON_ONE_PROCESSOR if name in names]
+    together = [name for name in TWO_AT_A_TIME if name in names]
     if len(together) < 2 or len(os.sched_getaffinity(0)) < 2:
         together = []
     total, summary = Outcome(), []

@@ -115,6 +115,9 @@ llvm_packages() {
     have ld.lld || echo lld # other linkers need a minute for LLVM's libraries
 }
 
+# Kept objects serve several builds: a second checkout, and the parts of ./test that compile the same sources.
+cache_packages() { have ccache || echo ccache; }
+
 mpi_packages() { have mpirun || echo openmpi-bin; }
 
 test_packages() {
@@ -166,8 +169,9 @@ ensure_packages() {
     local missing
     missing=$(missing_packages "$@")
     [[ -n $missing ]] || return 0
-    # shellcheck disable=SC2086  # a list of names
-    ! install_packages $missing || missing=$(missing_packages "$@")
+    # The compiler cache comes with other packages: a build does without it.
+    # shellcheck disable=SC2046,SC2086  # lists of names
+    ! install_packages $missing $(cache_packages) || missing=$(missing_packages "$@")
     [[ -n $missing ]] || return 0
     if [[ $softcuda == auto && $missing == "$(llvm_packages | xargs)" ]] && has_gpu; then
         say "no LLVM 19 here: building for the GPU only, without softcuda"
@@ -200,7 +204,7 @@ has_list() { cmp -s "$root/tools/requirements/$1.txt" "$root/.venv/$1.txt"; }
 
 # ensure_python LIST...: a virtual environment with the packages of tools/requirements/LIST.txt.
 ensure_python() {
-    local list
+    local list files=()
     if [[ -n ${PYCUDA_VENV:-} ]]; then
         [[ -x $python ]] || fail "PYCUDA_VENV=$PYCUDA_VENV names no Python: '$python' is not there"
         "$python" -c 'import numpy, nanobind.stubgen' 2>>"$log" ||
@@ -216,11 +220,13 @@ ensure_python() {
         logged "$(find_python)" -m venv "$root/.venv"
     fi
     for list in "$@"; do
-        ! has_list "$list" || continue
-        say "installing Python packages into .venv (tools/requirements/$list.txt)"
-        logged "$python" -m pip install --disable-pip-version-check -r "$root/tools/requirements/$list.txt"
-        cp "$root/tools/requirements/$list.txt" "$root/.venv/$list.txt"
+        has_list "$list" || files+=("$root/tools/requirements/$list.txt")
     done
+    [[ ${#files[@]} -gt 0 ]] || return 0
+    say "installing Python packages into .venv (${files[*]#"$root/"})"
+    # --no-compile: Python compiles the modules that programs import, which are a part.
+    logged "$python" -m pip install --disable-pip-version-check --no-compile "${files[@]/#/-r}"
+    cp "${files[@]}" "$root/.venv"
 }
 
 # ---------------------------------------------------------------------------------------------

@@ -31,11 +31,7 @@ def _finish(context: driver.Context, owner: int) -> None:
         if _driver._synchronize_for(context, PATIENCE):
             clear_context_caches()
         else:  # freeing memory that kernels use would wait for them again
-            print(
-                f"pycuda: gave up unfinished work {PATIENCE:g} s after the program's end; "
-                "Context.synchronize() waits for it",
-                file=sys.stderr,
-            )
+            print(f"pycuda: {_abandoned()}", file=sys.stderr)
     except driver.Error as error:
         # The program has not asked for the result, so a kernel's failure must be reported. After
         # the program has called detach() there is nothing to wait for.
@@ -46,3 +42,13 @@ def _finish(context: driver.Context, owner: int) -> None:
         clear_context_caches()
     except KeyboardInterrupt:
         pass
+
+
+def _abandoned() -> str:
+    """A sentence about work that has not ended in time."""
+    if getattr(sys, "last_type", None) is KeyboardInterrupt:
+        return "work was still running after Ctrl-C, and ends with the program"
+    return (
+        f"gave up unfinished work {PATIENCE:g} s after the program's end; "
+        "Context.synchronize() waits for it"
+    )

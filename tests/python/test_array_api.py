@@ -157,7 +157,7 @@ def both(call, *arrays):
     agree(ours, theirs)
 
 
-SOME = ["bool", "int8", "uint32", "int64", "float32", "complex64"]
+SOME = ["bool", "int8", "int64", "float32", "complex64"]
 OTHER = [dtype for dtype in BOOL + NUMERIC if dtype not in SOME[1:]]
 
 
@@ -407,7 +407,9 @@ FACTORS = [
 ]
 
 
-@pytest.mark.parametrize("dtype", REAL + COMPLEX)
+@pytest.mark.parametrize(
+    "dtype", ["float32", "complex128", *slow(["float64", "complex64"])]
+)
 def test_linalg(dtype):
     for call in LINALG + FACTORS:
         both(call, matrices(dtype))

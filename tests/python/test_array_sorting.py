@@ -295,8 +295,14 @@ def parted_at(x, parted, k):
     np.testing.assert_array_equal(ascending(parted[..., :k]), whole[..., :k])
 
 
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("shape", [(40_001,), (3, 16_500)])
+@pytest.mark.parametrize(
+    "dtype, shape",
+    [
+        *((dtype, (40_001,)) for dtype in TYPES),
+        *((dtype, (3, 16_500)) for dtype in "fq"),
+        *slow((dtype, (3, 16_500)) for dtype in TYPES if dtype not in "fq"),
+    ],
+)
 def test_selecting(dtype, shape):
     x = keys(shape, dtype)
     on_device = gpuarray.to_gpu(x)
@@ -316,7 +322,7 @@ def test_selecting(dtype, shape):
 
 
 # On a GPU, the registers of a warp or of a block hold rows of up to 32 Ki keys.
-@pytest.mark.parametrize("dtype", "?bHefdQ")
+@pytest.mark.parametrize("dtype", [*"?HfQ", *slow("bed")])
 @pytest.mark.parametrize("shape", [(9, 1), (5, 2), (5, 33), (11, 512), (2, 513), (3, 7000)])  # fmt: skip
 def test_selecting_in_registers(dtype, shape):
     if shape[1] > 33 and dtype not in "Hf" and is_softcuda():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from marks import slow
 
 import pycuda.driver as cuda
 from pycuda import cumath
@@ -24,7 +25,7 @@ def numpy_function(name):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("dtype", ["e", "f", "d", "F", "D"])
+@pytest.mark.parametrize("dtype", ["f", "d", "D", *slow(["e", "F"])])
 def test_functions(device, name, dtype):
     x = samples(dtype)
     if np.dtype(dtype).kind == "c" and name in REAL:

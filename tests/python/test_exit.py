@@ -220,6 +220,14 @@ def test_an_endless_kernel_ends_with_the_process(run_program, end, code):
     assert ("ZeroDivisionError" in done.stderr) is (end == "1 / 0")
 
 
+def test_after_ctrl_c_the_last_line_advises_no_wait(run_program):
+    done = run_program(ENDLESS + "raise KeyboardInterrupt", timeout=30)
+    assert "KeyboardInterrupt" in done.stderr
+    assert done.stderr.endswith(
+        "pycuda: work was still running after Ctrl-C, and ends with the program\n"
+    )
+
+
 def test_an_endless_kernel_in_an_own_context_ends_with_the_process(run_program):
     source = ENDLESS.replace("import pycuda.autoinit\n", "").replace(
         "module =", "cuda.init(); context = cuda.Device(0).make_context(); module ="

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from marks import slow
 
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
@@ -186,7 +187,11 @@ def result_of(library, row, tmp_path, **how):
     return out[0]
 
 
-@pytest.mark.parametrize("library", IN_PROCESS)
+# Another program of Eigen takes ten seconds more.
+@pytest.mark.parametrize(
+    "library",
+    [one for one in IN_PROCESS if one != "Eigen, solvers"] + slow(["Eigen, solvers"]),
+)
 def test_libraries_for_kernels_compile_in_process(device, library, tmp_path):
     row = IN_PROCESS[library]
     assert result_of(library, row, tmp_path, nvcc="nvrtc") == pytest.approx(row[2])

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from conftest import is_softcuda
 from foreign_array import ForeignArray
+from marks import slow
 
 import pycuda.driver as cuda
 from pycuda import gpuarray, sparse
@@ -342,7 +343,7 @@ def test_a_matrix_of_another_package_on_the_device(device):
 # Elements
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex64, np.int32])
+@pytest.mark.parametrize("dtype", [np.float32, np.int32, *slow([np.float64, np.complex64])])  # fmt: skip
 def test_sums_and_products_of_elements(form, dtype):
     a, b = matrix((40, 33), dtype), matrix((40, 33), dtype, seed=6)
     for one in FORMATS:

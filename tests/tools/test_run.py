@@ -166,6 +166,79 @@ def test_help_lists_each_setting():
         assert re.search(rf"^  {name}\b", text, re.M), name
 
 
+def test_missing_lists_of_packages_are_installed_in_one_call(tmp_path):
+    """Lists that are there already are left out; each installed one is remembered."""
+    python = tmp_path / ".venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.write_text(f'#!/bin/sh\necho "$@" >>{tmp_path}/calls\n')
+    python.chmod(0o755)
+    (tmp_path / "tools").symlink_to(ROOT / "tools")
+    lists = ROOT / "tools/requirements"
+    shutil.copy(lists / "run.txt", tmp_path / ".venv")
+    ensure = f"root={tmp_path}; python={python}; log={tmp_path}/log; unset PYCUDA_VENV; ensure_python run test docs"
+    setup(f"{ensure}; {ensure}")
+    installations = [
+        line
+        for line in (tmp_path / "calls").read_text().splitlines()
+        if "pip install" in line
+    ]
+    assert len(installations) == 1
+    assert re.findall(r"(\w+)\.txt", installations[0]) == ["test", "docs"]
+    assert (tmp_path / ".venv/docs.txt").read_text() == (lists / "docs.txt").read_text()
+
+
+# The functions of tools/setup.sh that ./test calls. An installation ends when the build has begun, and the other way round.
+SET_UP = """
+python=/bin/echo build=$root/build
+prepare_log() { :; }
+say() { :; }
+ensure_packages() { :; }
+configure() { :; }
+until_there() { for _ in $(seq 500); do [[ ! -e $root/$1 ]] || return 0; sleep 0.01; done; return 1; }
+ensure_python() { [[ $1 != run ]] || return 0; touch $root/installs; [[ $* == *wheel && ! -e $root/broken ]] && until_there $1; }
+compile() { touch $root/gallery; until_there installs; }
+"""
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_the_build_begins_while_the_tests_packages_are_installed(tmp_path, broken):
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/setup.sh").write_text(SET_UP)
+    program = shutil.copy(ROOT / "test", tmp_path)
+    if broken:
+        (tmp_path / "broken").touch()
+    done = subprocess.run([program, "fast"], capture_output=True, text=True)
+    assert done.returncode == int(broken), done.stderr
+    assert done.stdout == ("" if broken else f"{tmp_path}/tools/run_tests.py fast\n")
+    assert (tmp_path / "gallery").exists()
+
+
+def test_named_parts_build_what_they_need_themselves(tmp_path):
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/setup.sh").write_text(SET_UP)
+    (tmp_path / "gallery").touch()
+    program = shutil.copy(ROOT / "test", tmp_path)
+    subprocess.run([program, "layers"], check=True, capture_output=True)
+    assert (tmp_path / "installs").exists()
+    (tmp_path / "tools/setup.sh").write_text(SET_UP + "compile() { exit 3; }")
+    subprocess.run([program, "layers"], check=True, capture_output=True)
+
+
+def test_the_compiler_cache_comes_with_the_first_packages(tmp_path):
+    """It is never the reason for an installation: a user may have no rights for one."""
+    tell = (
+        "install_packages() { echo $*; false; }; packages_message() { echo lacks $1; }"
+    )
+    missing = "missing_packages() { echo g++; }"
+    assert setup(f"{tell}; {missing}; PATH={tmp_path}; ensure_packages") == (
+        "g++ ccache\nlacks g++"
+    )
+    assert (
+        setup(f"{tell}; missing_packages() {{ :; }}; PATH={tmp_path}; ensure_packages")
+        == ""
+    )
+
+
 def test_an_example_brings_the_list_of_its_folder(tmp_path):
     assert setup(f"program_list {ROOT}/examples/gallery/life.py") == "gallery"
     assert setup(f"cd {ROOT}/examples; program_list gallery/life.py") == "gallery"

@@ -85,18 +85,25 @@ def test_command_that_fails_is_a_failed_test(monkeypatch, tmp_path, capfd):
 
 def test_cross_links_before_it_runs_tests(monkeypatch, tmp_path):
     monkeypatch.setattr(run_tests, "LOGS", tmp_path)
-    ran = []
-    counts = {"passed": 2, "failed": 0, "skipped": 0}
     monkeypatch.setattr(
-        run_tests.arm_tests, "run_all", lambda names, show: ran.append(names) or counts
+        run_tests.platform,
+        "freedesktop_os_release",
+        lambda: {"ID": "debian", "VERSION_ID": "12"},
+    )
+    ran = []
+    monkeypatch.setattr(
+        run_tests.Part, "run", lambda part, *command: ran.append(command) or status
     )
     status = 1
-    monkeypatch.setattr(run_tests.Part, "run", lambda part, *command: status)
     assert run_tests.cross(run_tests.Part("cross", [])) == Outcome(failed=1)
-    assert not ran
+    assert len(ran) == 1
     status = 0
     assert run_tests.cross(run_tests.Part("cross", [])) == Outcome(passed=3)
-    assert ran == [["target"]]
+    assert ran[1] == ran[0]
+    program = str(
+        run_tests.BUILD / "aarch64-unoptimized/tests/softcuda/softcuda_target_test"
+    )
+    assert [command[-1] for command in ran[2:]] == [program] * 2
 
 
 def test_arm_names_what_the_time_did_not_allow(monkeypatch, tmp_path, capfd):

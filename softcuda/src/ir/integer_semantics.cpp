@@ -9,7 +9,7 @@ namespace softcuda::ir {
 
 namespace {
 
-using Bits = std::optional<std::uint64_t>;
+using Found = std::optional<std::uint64_t>;
 
 std::uint64_t mask(unsigned width) {
     return width >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
@@ -33,7 +33,7 @@ bool less(std::uint64_t a, std::uint64_t b, Scalar type) {
     return is_signed(type) ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) : a < b;
 }
 
-Bits compare(Compare compare, std::uint64_t a, std::uint64_t b, Scalar type) {
+Found compare(Compare compare, std::uint64_t a, std::uint64_t b, Scalar type) {
     a &= mask(bits(type));
     b &= mask(bits(type));
     switch (compare) {
@@ -54,7 +54,7 @@ Bits compare(Compare compare, std::uint64_t a, std::uint64_t b, Scalar type) {
     }
 }
 
-Bits divide(Opcode opcode, std::uint64_t a, std::uint64_t b, Scalar type) {
+Found divide(Opcode opcode, std::uint64_t a, std::uint64_t b, Scalar type) {
     a = extended(a, type);
     b = extended(b, type);
     if (b == 0 || (is_signed(type) && b == ~std::uint64_t{0}))
@@ -66,7 +66,7 @@ Bits divide(Opcode opcode, std::uint64_t a, std::uint64_t b, Scalar type) {
     return static_cast<std::uint64_t>(quotient ? x / y : x % y);
 }
 
-Bits multiply(Opcode opcode, std::uint64_t a, std::uint64_t b, Scalar type) {
+Found multiply(Opcode opcode, std::uint64_t a, std::uint64_t b, Scalar type) {
     a = extended(a, type);
     b = extended(b, type);
     if (opcode == Opcode::Mul)
@@ -77,7 +77,7 @@ Bits multiply(Opcode opcode, std::uint64_t a, std::uint64_t b, Scalar type) {
     return opcode == Opcode::MulWide ? product : product >> bits(type);
 }
 
-Bits shift(Opcode opcode, std::uint64_t a, std::uint64_t amount, Scalar type) {
+Found shift(Opcode opcode, std::uint64_t a, std::uint64_t amount, Scalar type) {
     unsigned width = bits(type);
     if (opcode == Opcode::Shl)
         return amount >= width ? 0 : a << amount;
@@ -88,14 +88,14 @@ Bits shift(Opcode opcode, std::uint64_t a, std::uint64_t amount, Scalar type) {
     return amount >= width ? 0 : a >> amount;
 }
 
-Bits convert(const Attributes &a, std::uint64_t value) {
+Found convert(const Attributes &a, std::uint64_t value) {
     if (is_floating(a.type) || is_floating(a.source_type) || a.saturate ||
         std::max(bits(a.type), bits(a.source_type)) > 64)
         return std::nullopt;
     return extended(value, a.source_type);
 }
 
-Bits unary(Opcode opcode, Scalar type, std::uint64_t a) {
+Found unary(Opcode opcode, Scalar type, std::uint64_t a) {
     unsigned width = bits(type);
     switch (opcode) {
     case Opcode::Not:
@@ -113,8 +113,8 @@ Bits unary(Opcode opcode, Scalar type, std::uint64_t a) {
     }
 }
 
-Bits binary(const Attributes &attributes, Opcode opcode, Scalar type, std::uint64_t a,
-            std::uint64_t b) {
+Found binary(const Attributes &attributes, Opcode opcode, Scalar type, std::uint64_t a,
+             std::uint64_t b) {
     switch (opcode) {
     case Opcode::Add:
         return a + b;
@@ -148,7 +148,7 @@ Bits binary(const Attributes &attributes, Opcode opcode, Scalar type, std::uint6
 }
 
 /// On integers of one type, whole or elements of a packed one.
-Bits on_elements(const Instruction &i, Scalar type, std::span<const std::uint64_t> operands) {
+Found on_elements(const Instruction &i, Scalar type, std::span<const std::uint64_t> operands) {
     switch (operands.size()) {
     case 1:
         return unary(i.opcode, type, operands[0]);
@@ -160,7 +160,7 @@ Bits on_elements(const Instruction &i, Scalar type, std::span<const std::uint64_
 }
 
 /// Element by element, from the lowest on.
-Bits on_packed(const Instruction &i, Scalar element, std::span<const std::uint64_t> operands) {
+Found on_packed(const Instruction &i, Scalar element, std::span<const std::uint64_t> operands) {
     const unsigned width = bits(element);
     std::array<std::uint64_t, 2> pieces{};
     if (operands.size() > pieces.size() || i.is(Opcode::Compare))
@@ -169,7 +169,7 @@ Bits on_packed(const Instruction &i, Scalar element, std::span<const std::uint64
     for (unsigned at = 0; at < bits(i.attributes.type); at += width) {
         for (std::size_t n = 0; n < operands.size(); n++)
             pieces[n] = (operands[n] >> at) & mask(width);
-        const Bits made = on_elements(i, element, std::span(pieces).first(operands.size()));
+        const Found made = on_elements(i, element, std::span(pieces).first(operands.size()));
         if (!made)
             return std::nullopt;
         packed |= (*made & mask(width)) << at;
@@ -177,7 +177,7 @@ Bits on_packed(const Instruction &i, Scalar element, std::span<const std::uint64
     return packed;
 }
 
-Bits evaluate_uncut(const Instruction &i, std::span<const std::uint64_t> operands) {
+Found evaluate_uncut(const Instruction &i, std::span<const std::uint64_t> operands) {
     const Attributes &a = i.attributes;
     if (i.is(Opcode::Convert))
         return convert(a, operands[0]);
@@ -202,15 +202,15 @@ bool is_whole_integer(const Instruction &i) {
     return whole(a.type) && whole(a.source_type) && !a.saturate && !a.relu;
 }
 
-Bits evaluate(const Instruction &i, std::span<const std::uint64_t> operands) {
+Found evaluate(const Instruction &i, std::span<const std::uint64_t> operands) {
     if (operands.empty() || i.results.empty() || bits(i.result()->type) > 64 ||
         !info(i.opcode).pure || i.is(Opcode::Phi))
         return std::nullopt;
-    const Bits found = evaluate_uncut(i, operands);
-    return found ? Bits(*found & mask(bits(i.result()->type))) : std::nullopt;
+    const Found found = evaluate_uncut(i, operands);
+    return found ? Found(*found & mask(bits(i.result()->type))) : std::nullopt;
 }
 
-Bits evaluate_constants(const Instruction &i) {
+Found evaluate_constants(const Instruction &i) {
     std::array<std::uint64_t, 3> operands{};
     if (i.operands.size() > operands.size())
         return std::nullopt;

@@ -26,7 +26,7 @@ void wait(FunctionLowering &f, const ptx::Instruction &i, Opcode opcode) {
 }
 
 /// bar.red.popc.u32 d, a{, b}, {!}c;  bar.red.and.pred p, a{, b}, {!}c.
-void reduce(FunctionLowering &f, const ptx::Instruction &i) {
+void reduce_block(FunctionLowering &f, const ptx::Instruction &i) {
     Attributes a;
     a.reduction = i.modifiers.operation == ptx::Operation::Or    ? BarrierReduction::Or
                   : i.modifiers.operation == ptx::Operation::And ? BarrierReduction::And
@@ -62,7 +62,7 @@ void lower_barrier(FunctionLowering &f, const ptx::Instruction &i) {
     case ptx::Opcode::BarArrive:
         return wait(f, i, Opcode::BarrierArrive);
     case ptx::Opcode::BarRed:
-        return reduce(f, i);
+        return reduce_block(f, i);
     default:
         return fence(f, i);
     }

@@ -87,7 +87,7 @@ void copy(FunctionLowering &f, const ptx::Instruction &i) {
 }
 
 /// [to], elements, [barrier]
-void store(FunctionLowering &f, const ptx::Instruction &i) {
+void store_remote(FunctionLowering &f, const ptx::Instruction &i) {
     const ptx::Modifiers &m = i.modifiers;
     const Scalar type = scalar(m.type());
     BulkForm form{.element = {element_operation(m.operation), element_type(m.type())},
@@ -210,7 +210,7 @@ void lower_bulk_copy(FunctionLowering &f, const ptx::Instruction &i) {
              i.opcode == ptx::Opcode::CpReduceAsyncBulkTensor)
         copy_box(f, i);
     else if (i.opcode == ptx::Opcode::StAsync || i.opcode == ptx::Opcode::RedAsync)
-        store(f, i);
+        store_remote(f, i);
     else
         copy(f, i);
 }

@@ -51,7 +51,7 @@ Scalar compared_type(ptx::Compare compare, Scalar type) {
     return bits(type) == 16 ? Scalar::U16 : bits(type) == 32 ? Scalar::U32 : Scalar::U64;
 }
 
-Scalar half_of(Scalar packed) {
+Scalar half_type(Scalar packed) {
     if (packed == Scalar::F16x2)
         return Scalar::F16;
     return packed == Scalar::BF16x2 ? Scalar::BF16 : Scalar::None;
@@ -76,7 +76,7 @@ std::vector<Value *> comparisons(FunctionLowering &f, const ptx::Instruction &i,
     a.compare = compare_of(i.modifiers.compare);
     a.ftz = i.modifiers.ftz;
     Value *x = f.read(i.operand(1), type), *y = f.read(i.operand(2), type);
-    Scalar half = half_of(type);
+    Scalar half = half_type(type);
     if (half == Scalar::None) {
         a.type = compared_type(i.modifiers.compare, type);
         return {f.emit(Opcode::Compare, a, {x, y})};

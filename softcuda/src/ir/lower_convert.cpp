@@ -6,7 +6,7 @@ namespace softcuda::ir {
 namespace {
 
 /// cvt.pack.sat.u16.s32 d, a, b and cvt.pack.sat.u8.s32.b32 d, a, b, c.
-void pack(FunctionLowering &f, const ptx::Instruction &i) {
+void convert_two(FunctionLowering &f, const ptx::Instruction &i) {
     Attributes a;
     a.type = scalar(i.modifiers.types[0]);
     a.source_type = scalar(i.modifiers.types[1]);
@@ -22,7 +22,7 @@ void pack(FunctionLowering &f, const ptx::Instruction &i) {
 }
 
 /// What two of are in a pair; None: the type is no pair.
-Scalar half_of(Scalar pair) {
+Scalar element_of_pair(Scalar pair) {
     switch (pair) {
     case Scalar::F16x2:
         return Scalar::F16;
@@ -38,7 +38,7 @@ Scalar half_of(Scalar pair) {
 /// cvt.rn.f16x2.e4m3x2 and its like: both halves of a pair.
 Value *convert_pair(FunctionLowering &f, Attributes a, Value *pair) {
     const unsigned width = bits(a.source_type) / 2;
-    a.source_type = half_of(a.source_type);
+    a.source_type = element_of_pair(a.source_type);
     const Type type = register_class(a.source_type);
     Value *above = f.emit(Opcode::Shr, bits(pair->type) == 32 ? Scalar::U32 : Scalar::U16,
                           {pair, f.constant(Type::I32, width)});
@@ -50,7 +50,7 @@ Value *convert_pair(FunctionLowering &f, Attributes a, Value *pair) {
 
 void lower_convert(FunctionLowering &f, const ptx::Instruction &i) {
     if (i.opcode == ptx::Opcode::CvtPack)
-        return pack(f, i);
+        return convert_two(f, i);
     if (i.modifiers.rounding == ptx::Rounding::Rs)
         return f.error(i, "stochastic rounding needs sm_100a or a similar target");
     Attributes a = attributes(i);
@@ -59,7 +59,7 @@ void lower_convert(FunctionLowering &f, const ptx::Instruction &i) {
         i.operands.size() > 3)
         return f.unsupported(i);
     Value *first = f.read(i.operand(1), a.source_type);
-    if (half_of(a.source_type) != Scalar::None)
+    if (element_of_pair(a.source_type) != Scalar::None)
         return f.write(i.operand(0), convert_pair(f, a, first), a.type);
     Value *value = i.operands.size() == 2 ? f.emit(Opcode::Convert, a, {first})
                                           : f.emit(Opcode::ConvertPair, a,

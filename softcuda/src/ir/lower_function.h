@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
@@ -184,5 +185,12 @@ class FunctionLowering {
     std::multimap<std::uint32_t, DebugRegister> debug_registers_;
     std::multimap<std::uint32_t, std::pair<std::uint32_t, DebugRegister>> debug_starts_;
 };
+
+/// The elements of a vector operand, or the one operand.
+inline std::span<const ptx::Operand> elements(const ptx::Operand &operand) {
+    if (operand.is(ptx::OperandKind::Vector))
+        return operand.elements;
+    return {&operand, 1};
+}
 
 } // namespace softcuda::ir

@@ -60,12 +60,6 @@ Sizes sizes_of(MatrixShape shape) {
     }
 }
 
-std::span<const ptx::Operand> elements(const ptx::Operand &operand) {
-    if (operand.is(ptx::OperandKind::Vector))
-        return {operand.elements.begin(), operand.elements.end()};
-    return {&operand, 1};
-}
-
 /// The register class of a fragment's registers.
 Scalar register_scalar(Scalar element) {
     return element == Scalar::F64   ? Scalar::F64

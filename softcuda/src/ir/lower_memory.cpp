@@ -7,15 +7,8 @@ namespace softcuda::ir {
 
 namespace {
 
-/// The elements of a vector operand, or the one operand.
-std::vector<ptx::Operand> elements(const ptx::Operand &operand) {
-    if (operand.is(ptx::OperandKind::Vector))
-        return {operand.elements.begin(), operand.elements.end()};
-    return {operand};
-}
-
 /// ld.b32 into a floating-point register loads an f32: that saves a bitcast.
-Scalar load_type(FunctionLowering &f, Scalar type, const std::vector<ptx::Operand> &registers) {
+Scalar load_type(FunctionLowering &f, Scalar type, std::span<const ptx::Operand> registers) {
     bool untyped = type == Scalar::B32 || type == Scalar::B64;
     Type as = bits(type) == 32 ? Type::F32 : Type::F64;
     bool fits = untyped && std::all_of(registers.begin(), registers.end(), [&](const auto &r) {
@@ -49,7 +42,7 @@ bool within(FunctionLowering &f, const ptx::Instruction &i, std::int64_t offset,
     return false;
 }
 
-void write_all(FunctionLowering &f, const std::vector<ptx::Operand> &registers,
+void write_all(FunctionLowering &f, std::span<const ptx::Operand> registers,
                const Instruction &load, Scalar type) {
     for (std::size_t n = 0; n < registers.size(); n++)
         f.write(registers[n], load.result(n), type);

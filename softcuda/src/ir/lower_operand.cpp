@@ -35,7 +35,7 @@ constexpr SpecialRow kVectors[] = {
     {ptx::SpecialRegister::ClusterNctaid, Special::ClusterNctaidX},
 };
 
-constexpr SpecialRow kScalars[] = {
+constexpr SpecialRow kSingle[] = {
     {ptx::SpecialRegister::Laneid, Special::LaneId},
     {ptx::SpecialRegister::Warpid, Special::WarpId},
     {ptx::SpecialRegister::Nwarpid, Special::NwarpId},
@@ -184,7 +184,7 @@ Value *FunctionLowering::read_special(const ptx::Operand &operand) {
     }
     if (const SpecialRow *row = find(kVectors, operand.special))
         return special(static_cast<Special>(static_cast<unsigned>(row->to) + component));
-    const SpecialRow *row = find(kScalars, operand.special);
+    const SpecialRow *row = find(kSingle, operand.special);
     return special(row ? row->to : Special::None);
 }
 

@@ -103,12 +103,6 @@ std::optional<TextureOperation> operation_of(const ptx::Instruction &i, Kind kin
     return made;
 }
 
-std::vector<ptx::Operand> elements(const ptx::Operand &operand) {
-    if (operand.is(ptx::OperandKind::Vector))
-        return {operand.elements.begin(), operand.elements.end()};
-    return {operand};
-}
-
 /// Collects the operands of one instruction.
 class Operands {
   public:
@@ -127,7 +121,7 @@ class Operands {
     }
 
     void add_coordinates(const ptx::Operand &place, const TextureOperation &operation) {
-        const std::vector<ptx::Operand> given = elements(place.elements[1]);
+        const std::span<const ptx::Operand> given = elements(place.elements[1]);
         for (unsigned n = 0; n < operation.coordinates() && n < given.size(); n++) {
             const bool is_layer = n == 0 && operation.is_layered();
             add(given[n], operation.float_coordinates && !is_layer ? Scalar::F32 : Scalar::S32);
@@ -137,7 +131,7 @@ class Operands {
     void add(const ptx::Operand &operand, Scalar type) { values.push_back(f_.read(operand, type)); }
 
     void add_first(const ptx::Operand &vector, unsigned count, Scalar type) {
-        const std::vector<ptx::Operand> given = elements(vector);
+        const std::span<const ptx::Operand> given = elements(vector);
         for (unsigned n = 0; n < count && n < given.size(); n++)
             add(given[n], type);
     }
@@ -181,7 +175,7 @@ Attributes attributes_of(const TextureOperation &operation, Scalar type, unsigne
 void write_results(FunctionLowering &f, const ptx::Operand &to, const Instruction &made,
                    Scalar type) {
     const bool tells_residency = to.is(ptx::OperandKind::Pair);
-    const std::vector<ptx::Operand> registers = elements(tells_residency ? to.elements[0] : to);
+    const std::span<const ptx::Operand> registers = elements(tells_residency ? to.elements[0] : to);
     for (std::size_t n = 0; n < registers.size() && n < made.results.size(); n++)
         if (!registers[n].is(ptx::OperandKind::Sink))
             f.write(registers[n], made.result(n), type);
@@ -247,7 +241,7 @@ void query(FunctionLowering &f, const ptx::Instruction &i, Kind kind) {
 }
 
 /// suld: d, [s, coordinates].
-void load(FunctionLowering &f, const ptx::Instruction &i) {
+void load_surface(FunctionLowering &f, const ptx::Instruction &i) {
     const std::optional<TextureOperation> operation = operation_of(i, Kind::Load);
     if (!operation)
         return f.unsupported(i);
@@ -290,7 +284,7 @@ void lower_texture(FunctionLowering &f, const ptx::Instruction &i) {
     case ptx::Opcode::Suq:
         return query(f, i, Kind::QuerySurface);
     case ptx::Opcode::Suld:
-        return load(f, i);
+        return load_surface(f, i);
     case ptx::Opcode::Istypep:
         return f.error(i, "`istypep` is not supported: a CUDA handle does not record whether it is "
                           "a texture or a surface");

@@ -14,7 +14,6 @@ namespace softcuda::ir {
 namespace {
 
 using ptx::Component;
-using ptx::Opcode;
 
 class Video {
   public:
@@ -36,8 +35,8 @@ class Video {
         return math(ir::Opcode::Min, math(ir::Opcode::Max, value, number(low)), number(high));
     }
     [[nodiscard]] bool is_set() const {
-        return i_.opcode == Opcode::Vset || i_.opcode == Opcode::Vset2 ||
-               i_.opcode == Opcode::Vset4;
+        return i_.opcode == ptx::Opcode::Vset || i_.opcode == ptx::Opcode::Vset2 ||
+               i_.opcode == ptx::Opcode::Vset4;
     }
     /// vset has no type in its name.
     [[nodiscard]] bool is_signed_type(unsigned slot) const {
@@ -114,35 +113,35 @@ Value *Video::lane_part(std::size_t operand, unsigned lane, unsigned width, bool
 
 Value *Video::combined(Value *a, Value *b) {
     switch (i_.opcode) {
-    case Opcode::Vadd:
-    case Opcode::Vadd2:
-    case Opcode::Vadd4:
+    case ptx::Opcode::Vadd:
+    case ptx::Opcode::Vadd2:
+    case ptx::Opcode::Vadd4:
         return math(ir::Opcode::Add, a, b);
-    case Opcode::Vsub:
-    case Opcode::Vsub2:
-    case Opcode::Vsub4:
+    case ptx::Opcode::Vsub:
+    case ptx::Opcode::Vsub2:
+    case ptx::Opcode::Vsub4:
         return math(ir::Opcode::Sub, a, b);
-    case Opcode::Vavrg2:
-    case Opcode::Vavrg4: { // halves away from zero
+    case ptx::Opcode::Vavrg2:
+    case ptx::Opcode::Vavrg4: { // halves away from zero
         Value *sum = math(ir::Opcode::Add, a, b);
         Value *negative = f_.builder().compare(Compare::Lt, Scalar::S64, sum, number(0));
         Value *up = f_.builder().select(negative, number(0), number(1));
         return shift(ir::Opcode::Shr, math(ir::Opcode::Add, sum, up), 1);
     }
-    case Opcode::Vabsdiff:
-    case Opcode::Vabsdiff2:
-    case Opcode::Vabsdiff4:
+    case ptx::Opcode::Vabsdiff:
+    case ptx::Opcode::Vabsdiff2:
+    case ptx::Opcode::Vabsdiff4:
         return f_.emit(ir::Opcode::Abs, Scalar::S64, {math(ir::Opcode::Sub, a, b)});
-    case Opcode::Vmin:
-    case Opcode::Vmin2:
-    case Opcode::Vmin4:
+    case ptx::Opcode::Vmin:
+    case ptx::Opcode::Vmin2:
+    case ptx::Opcode::Vmin4:
         return math(ir::Opcode::Min, a, b);
-    case Opcode::Vmax:
-    case Opcode::Vmax2:
-    case Opcode::Vmax4:
+    case ptx::Opcode::Vmax:
+    case ptx::Opcode::Vmax2:
+    case ptx::Opcode::Vmax4:
         return math(ir::Opcode::Max, a, b);
-    case Opcode::Vshl:
-    case Opcode::Vshr:
+    case ptx::Opcode::Vshl:
+    case ptx::Opcode::Vshr:
         return shifted(a, b);
     default:
         break;
@@ -159,7 +158,7 @@ Value *Video::shifted(Value *a, Value *amount) {
                  ? f_.emit(ir::Opcode::And, Scalar::B64, {amount, number(31)})
                  : f_.emit(ir::Opcode::Min, Scalar::U64, {amount, number(32)});
     amount = f_.builder().resize(amount, Type::I32, false);
-    return f_.emit(i_.opcode == Opcode::Vshl ? ir::Opcode::Shl : ir::Opcode::Shr, Scalar::S64,
+    return f_.emit(i_.opcode == ptx::Opcode::Vshl ? ir::Opcode::Shl : ir::Opcode::Shr, Scalar::S64,
                    {a, amount});
 }
 
@@ -225,9 +224,9 @@ void Video::multiply_add() {
 }
 
 void Video::run() {
-    if (i_.opcode == Opcode::Vmad)
+    if (i_.opcode == ptx::Opcode::Vmad)
         return multiply_add();
-    const bool shifts = i_.opcode == Opcode::Vshl || i_.opcode == Opcode::Vshr;
+    const bool shifts = i_.opcode == ptx::Opcode::Vshl || i_.opcode == ptx::Opcode::Vshr;
     Value *value = combined(part(1, is_signed_type(1)), part(2, !shifts && is_signed_type(2)));
     Component component = i_.operand(0).component;
     value = saturated(value, component >= Component::H0 ? 16 : component >= Component::B0 ? 8 : 32);

@@ -111,7 +111,7 @@ void reduce_floats(FunctionLowering &f, const ptx::Instruction &i, AtomicOp op) 
     f.write(i.operand(0), f.builder().bitcast(result, Type::F32), Scalar::F32);
 }
 
-void reduce(FunctionLowering &f, const ptx::Instruction &i) {
+void reduce_lanes(FunctionLowering &f, const ptx::Instruction &i) {
     std::optional<AtomicOp> op = atomic_op(i.modifiers.operation);
     Attributes a;
     a.type = scalar(i.modifiers.type());
@@ -136,7 +136,7 @@ void lower_warp(FunctionLowering &f, const ptx::Instruction &i) {
     case ptx::Opcode::Match:
         return match(f, i);
     case ptx::Opcode::Redux:
-        return reduce(f, i);
+        return reduce_lanes(f, i);
     case ptx::Opcode::Activemask:
         return f.write(i.operand(0), f.emit(Opcode::ActiveMask, Attributes{}, {}), Scalar::B32);
     case ptx::Opcode::Elect:

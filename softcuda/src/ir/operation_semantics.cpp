@@ -18,12 +18,12 @@ using Wide = __int128;
 using Inputs = std::span<const std::uint64_t>;
 using Found = std::optional<Bits>;
 
-Bits mask(unsigned width) { return width >= 64 ? ~Bits{0} : (Bits{1} << width) - 1; }
+Bits low_ones(unsigned width) { return width >= 64 ? ~Bits{0} : (Bits{1} << width) - 1; }
 
 /// An operand as the number that it means.
 Wide number(Bits value, Scalar type) {
     const unsigned width = bits(type);
-    const auto low = static_cast<Wide>(value & mask(width));
+    const auto low = static_cast<Wide>(value & low_ones(width));
     const bool negative = is_signed(type) && (value >> (width - 1) & 1) != 0;
     return negative ? low - (Wide{1} << width) : low;
 }
@@ -116,7 +116,7 @@ Found on_numbers(const Instruction &i, Inputs x) {
 Bits packed_converted(const Attributes &a, Inputs x) {
     const unsigned width = bits(a.type);
     auto part = [&](Bits value) {
-        return static_cast<Bits>(clamped(number(value, a.source_type), a.type)) & mask(width);
+        return static_cast<Bits>(clamped(number(value, a.source_type), a.type)) & low_ones(width);
     };
     const Bits both = part(x[0]) << width | part(x[1]);
     return width < 16 && x.size() > 2 ? both | x[2] << (2 * width) : both;
@@ -134,7 +134,7 @@ Bits reversed(Bits value, unsigned width) {
 Bits highest_bit(const Attributes &a, Bits value) {
     const unsigned width = bits(a.type);
     const bool negative = is_signed(a.type) && (value >> (width - 1) & 1) != 0;
-    const Bits sought = (negative ? ~value : value) & mask(width);
+    const Bits sought = (negative ? ~value : value) & low_ones(width);
     if (sought == 0)
         return ~Bits{0};
     const auto place = static_cast<unsigned>(std::bit_width(sought)) - 1;
@@ -158,7 +158,7 @@ Bits nth_set(Inputs x) {
 
 /// A position or a length of a field: modulo 256 in 32 bits, 255 at most in 64, as on an H200.
 unsigned field_number(const Attributes &a, Bits value) {
-    const Bits low = value & mask(32);
+    const Bits low = value & low_ones(32);
     return static_cast<unsigned>(bits(a.type) == 32 ? low & 255 : std::min<Bits>(low, 255));
 }
 
@@ -189,21 +189,21 @@ Bits inserted(const Attributes &a, Inputs x) {
 
 /// An amount of bits: modulo 32, or 32 at most.
 unsigned amount_of(const Attributes &a, Bits value) {
-    const Bits low = value & mask(32);
+    const Bits low = value & low_ones(32);
     return static_cast<unsigned>(a.wrap ? low & 31 : std::min<Bits>(low, 32));
 }
 
 Bits made_mask(const Attributes &a, Inputs x) {
     const unsigned first = amount_of(a, x[0]), length = amount_of(a, x[1]);
-    return mask(length) << first;
+    return low_ones(length) << first;
 }
 
 Bits extended_from(const Attributes &a, Inputs x) {
     const unsigned length = amount_of(a, x[1]);
     if (length == 0)
         return 0;
-    const Bits low = x[0] & mask(length);
-    return is_signed(a.type) && (low >> (length - 1) & 1) != 0 ? low | ~mask(length) : low;
+    const Bits low = x[0] & low_ones(length);
+    return is_signed(a.type) && (low >> (length - 1) & 1) != 0 ? low | ~low_ones(length) : low;
 }
 
 Bits by_truth_table(Bits table, Inputs x) {
@@ -228,7 +228,7 @@ constexpr unsigned kPermutations[7][4][4] = {
     {{0, 1, 0, 1}, {2, 3, 2, 3}, {0, 1, 0, 1}, {2, 3, 2, 3}}};
 
 Bits permuted(PrmtMode mode, Inputs x) {
-    const Bits both = (x[1] & mask(32)) << 32 | (x[0] & mask(32));
+    const Bits both = (x[1] & low_ones(32)) << 32 | (x[0] & low_ones(32));
     Bits result = 0;
     for (unsigned n = 0; n < 4; ++n) {
         const auto selector = static_cast<unsigned>(x[2] >> (4 * n) & 15);
@@ -244,7 +244,7 @@ Bits permuted(PrmtMode mode, Inputs x) {
 }
 
 Bits shifted_through(const Instruction &i, Inputs x) {
-    const Bits both = (x[1] & mask(32)) << 32 | (x[0] & mask(32));
+    const Bits both = (x[1] & low_ones(32)) << 32 | (x[0] & low_ones(32));
     const unsigned amount = amount_of(i.attributes, x[2]);
     return i.is(Opcode::FunnelLeft) ? both << amount >> 32 : both >> amount;
 }
@@ -253,7 +253,7 @@ Bits packed(const Instruction &i, Inputs x) {
     const unsigned width = bits(i.operand(0)->type);
     Bits result = 0;
     for (std::size_t n = 0; n < x.size(); ++n)
-        result |= (x[n] & mask(width)) << (n * width);
+        result |= (x[n] & low_ones(width)) << (n * width);
     return result;
 }
 
@@ -299,16 +299,16 @@ bool several_results(const Instruction &i, Inputs x, std::span<std::uint64_t> re
     if (i.is(Opcode::Unpack)) {
         const unsigned width = bits(i.result()->type);
         for (std::size_t n = 0; n < results.size(); ++n)
-            results[n] = x[0] >> (n * width) & mask(width);
+            results[n] = x[0] >> (n * width) & low_ones(width);
         return true;
     }
     if (!i.is(Opcode::AddCarry) && !i.is(Opcode::SubBorrow))
         return false;
     const unsigned width = bits(i.attributes.type);
-    const auto a = static_cast<Wide>(x[0] & mask(width));
-    const Wide b = static_cast<Wide>(x[1] & mask(width)) + static_cast<Wide>(x[2] & 1);
+    const auto a = static_cast<Wide>(x[0] & low_ones(width));
+    const Wide b = static_cast<Wide>(x[1] & low_ones(width)) + static_cast<Wide>(x[2] & 1);
     const Wide result = i.is(Opcode::AddCarry) ? a + b : a - b;
-    results[0] = static_cast<Bits>(result) & mask(width);
+    results[0] = static_cast<Bits>(result) & low_ones(width);
     results[1] = static_cast<Bits>(result >> width) & 1;
     return true;
 }
@@ -330,7 +330,7 @@ bool compute(const Instruction &i, Inputs operands, std::span<std::uint64_t> res
         found = on_bits(i, operands);
     if (!found)
         return false;
-    results[0] = *found & mask(bits(i.result()->type));
+    results[0] = *found & low_ones(bits(i.result()->type));
     return true;
 }
 

@@ -27,7 +27,7 @@ namespace softcuda::ir {
 namespace {
 
 /// Parameter: from a kernel's parameter, so global memory if it is used as a pointer at all.
-enum class Origin : std::uint8_t {
+enum class PointedTo : std::uint8_t {
     Unknown,
     Parameter,
     Global,
@@ -38,39 +38,43 @@ enum class Origin : std::uint8_t {
     Anywhere
 };
 
-Origin origin_of(Space space) {
+PointedTo origin_of(Space space) {
     switch (space) {
     case Space::Global:
-        return Origin::Global;
+        return PointedTo::Global;
     case Space::Shared:
-        return Origin::Shared;
+        return PointedTo::Shared;
     case Space::Local:
-        return Origin::Local;
+        return PointedTo::Local;
     case Space::Constant:
-        return Origin::Constant;
+        return PointedTo::Constant;
     case Space::Param:
-        return Origin::ParamBlock;
+        return PointedTo::ParamBlock;
     case Space::Generic:
         break;
     }
-    return Origin::Anywhere;
+    return PointedTo::Anywhere;
 }
 
-bool known(Origin origin) { return origin != Origin::Unknown && origin != Origin::Anywhere; }
-bool windowed(Origin origin) { return origin == Origin::Shared || origin == Origin::Local; }
+bool known(PointedTo origin) {
+    return origin != PointedTo::Unknown && origin != PointedTo::Anywhere;
+}
+bool windowed(PointedTo origin) {
+    return origin == PointedTo::Shared || origin == PointedTo::Local;
+}
 /// Spaces whose addresses are generic addresses as they are.
 bool same_as_generic(Space space) {
     return space == Space::Global || space == Space::Constant || space == Space::Param;
 }
 
-Origin meet(Origin a, Origin b) {
-    if (a == Origin::Unknown || a == b)
+PointedTo meet(PointedTo a, PointedTo b) {
+    if (a == PointedTo::Unknown || a == b)
         return b;
-    if (b == Origin::Unknown)
+    if (b == PointedTo::Unknown)
         return a;
-    bool global = (a == Origin::Global || a == Origin::Parameter) &&
-                  (b == Origin::Global || b == Origin::Parameter);
-    return global ? Origin::Global : Origin::Anywhere;
+    bool global = (a == PointedTo::Global || a == PointedTo::Parameter) &&
+                  (b == PointedTo::Global || b == PointedTo::Parameter);
+    return global ? PointedTo::Global : PointedTo::Anywhere;
 }
 
 /// True for numbers that are no addresses: scaled or widened indices, constants.
@@ -135,7 +139,7 @@ class SpacePropagation {
   public:
     explicit SpacePropagation(Function &function)
         : function_(function), order_(reverse_postorder(function)),
-          origins_(function.value_count(), Origin::Unknown) {}
+          origins_(function.value_count(), PointedTo::Unknown) {}
 
     void run() {
         // Other functions may have computed what comes in as an argument.
@@ -143,7 +147,7 @@ class SpacePropagation {
         find_origins();
         if (offsets_ == Offsets::Any && window_escapes()) {
             offsets_ = Offsets::Small;
-            origins_.assign(origins_.size(), Origin::Unknown);
+            origins_.assign(origins_.size(), PointedTo::Unknown);
             find_origins();
         }
         make_twins();
@@ -156,8 +160,8 @@ class SpacePropagation {
     }
 
   private:
-    Origin origin(const Value *value) const {
-        return value->constant || value->id >= origins_.size() ? Origin::Anywhere
+    PointedTo origin(const Value *value) const {
+        return value->constant || value->id >= origins_.size() ? PointedTo::Anywhere
                                                                : origins_[value->id];
     }
     /// Which values may be added to an address of a known space.
@@ -166,8 +170,8 @@ class SpacePropagation {
     [[nodiscard]] bool window_escapes() const;
     [[nodiscard]] bool keeps_window(const Instruction &user, std::size_t operand) const;
     bool visit(const Instruction &instruction);
-    Origin transfer(const Instruction &instruction) const;
-    Origin of_sum(const Instruction &instruction) const;
+    PointedTo transfer(const Instruction &instruction) const;
+    PointedTo of_sum(const Instruction &instruction) const;
     [[nodiscard]] bool may_be_offset(const Value &value) const {
         return offsets_ == Offsets::Any || magnitude_bits(value) <= kMostOffsetBits;
     }
@@ -181,7 +185,7 @@ class SpacePropagation {
 
     Function &function_;
     std::vector<Block *> order_;
-    std::vector<Origin> origins_; ///< by value id
+    std::vector<PointedTo> origins_; ///< by value id
     Offsets offsets_ = Offsets::Any;
     std::unordered_map<const Value *, Value *> twins_;
     std::unordered_map<const Instruction *, Instruction *> made_; ///< to stand after the key
@@ -201,7 +205,7 @@ void SpacePropagation::find_origins() {
         }
     }
     if (changed)
-        origins_.assign(origins_.size(), Origin::Anywhere);
+        origins_.assign(origins_.size(), PointedTo::Anywhere);
 }
 
 /// Whether the address of shared or local memory is used for more than accesses: subtracted from
@@ -242,7 +246,7 @@ bool SpacePropagation::keeps_window(const Instruction &user, std::size_t operand
 bool SpacePropagation::visit(const Instruction &instruction) {
     if (instruction.results.empty() || instruction.result()->type != Type::I64)
         return false;
-    Origin found = transfer(instruction);
+    PointedTo found = transfer(instruction);
     for (const Value *result : instruction.results) {
         if (origins_[result->id] == found)
             return false;
@@ -251,64 +255,65 @@ bool SpacePropagation::visit(const Instruction &instruction) {
     return true;
 }
 
-Origin SpacePropagation::transfer(const Instruction &i) const {
+PointedTo SpacePropagation::transfer(const Instruction &i) const {
     switch (i.opcode) {
     case Opcode::ToGeneric:
         return origin_of(i.attributes.space);
     case Opcode::FromGeneric:
         return same_as_generic(i.attributes.space) ? origin_of(i.attributes.space)
-                                                   : Origin::Anywhere;
+                                                   : PointedTo::Anywhere;
     case Opcode::ParamAddress:
-        return Origin::ParamBlock;
+        return PointedTo::ParamBlock;
     case Opcode::LoadParam:
-        return Origin::Parameter;
+        return PointedTo::Parameter;
     case Opcode::Undef:
-        return Origin::Unknown;
+        return PointedTo::Unknown;
     case Opcode::Add:
         return of_sum(i);
     case Opcode::Sub: {
-        Origin base = origin(i.operand(0)), less = origin(i.operand(1));
-        if (base == Origin::Unknown)
+        PointedTo base = origin(i.operand(0)), less = origin(i.operand(1));
+        if (base == PointedTo::Unknown)
             return base;
-        return !may_be_offset(*i.operand(1)) || (known(base) && known(less)) ? Origin::Anywhere
+        return !may_be_offset(*i.operand(1)) || (known(base) && known(less)) ? PointedTo::Anywhere
                                                                              : base;
     }
     case Opcode::Select:
         return meet(origin(i.operand(1)), origin(i.operand(2)));
     case Opcode::Phi: {
-        Origin all = Origin::Unknown;
+        PointedTo all = PointedTo::Unknown;
         for (const Value *operand : i.operands)
             all = meet(all, origin(operand));
         return all;
     }
     default:
-        return Origin::Anywhere;
+        return PointedTo::Anywhere;
     }
 }
 
 /// An address and an offset. The lattice only descends: Unknown + x is Unknown until more is seen,
 /// and Anywhere + Anywhere is Anywhere.
-Origin SpacePropagation::of_sum(const Instruction &sum) const {
+PointedTo SpacePropagation::of_sum(const Instruction &sum) const {
     const Value *a = sum.operand(0), *b = sum.operand(1);
-    Origin x = origin(a), y = origin(b);
-    if (x == Origin::Unknown || y == Origin::Unknown) {
-        Origin other = x == Origin::Unknown ? y : x;
-        return known(other) && other != Origin::Parameter ? other : Origin::Unknown;
+    PointedTo x = origin(a), y = origin(b);
+    if (x == PointedTo::Unknown || y == PointedTo::Unknown) {
+        PointedTo other = x == PointedTo::Unknown ? y : x;
+        return known(other) && other != PointedTo::Parameter ? other : PointedTo::Unknown;
     }
     // A parameter that is added to an address is an offset. If the other operand is only possibly
     // an address, the parameter's role is unknown.
-    if (x == Origin::Parameter || y == Origin::Parameter) {
-        bool first = x == Origin::Parameter;
-        Origin other = first ? y : x;
-        if (known(other) && other != Origin::Parameter)
+    if (x == PointedTo::Parameter || y == PointedTo::Parameter) {
+        bool first = x == PointedTo::Parameter;
+        PointedTo other = first ? y : x;
+        if (known(other) && other != PointedTo::Parameter)
             return other;
         const Value &offset = first ? *b : *a;
-        return is_index(offset) && may_be_offset(offset) ? Origin::Parameter : Origin::Anywhere;
+        return is_index(offset) && may_be_offset(offset) ? PointedTo::Parameter
+                                                         : PointedTo::Anywhere;
     }
     if (known(x) == known(y))
-        return Origin::Anywhere;
+        return PointedTo::Anywhere;
     if (!may_be_offset(known(x) ? *b : *a))
-        return Origin::Anywhere;
+        return PointedTo::Anywhere;
     return known(x) ? x : y;
 }
 
@@ -396,10 +401,10 @@ void SpacePropagation::rewrite(Instruction &i) {
             replaced_.add(i.result(), twin_or_self(i.operand(0)));
         break;
     case Opcode::IsSpace:
-        if (Origin from = origin(i.operand(0)); known(from) && from != Origin::Parameter) {
+        if (PointedTo from = origin(i.operand(0)); known(from) && from != PointedTo::Parameter) {
             // The window of the parameters is in that of global memory.
-            const bool is_in =
-                from == origin_of(space) || (from == Origin::ParamBlock && space == Space::Global);
+            const bool is_in = from == origin_of(space) ||
+                               (from == PointedTo::ParamBlock && space == Space::Global);
             replaced_.add(i.result(), function_.constant(Type::I1, is_in));
         }
         break;
@@ -410,28 +415,29 @@ void SpacePropagation::rewrite(Instruction &i) {
 
 void SpacePropagation::rewrite_access(Instruction &i) {
     switch (origin(i.operand(0))) {
-    case Origin::Parameter:
-    case Origin::Global:
+    case PointedTo::Parameter:
+    case PointedTo::Global:
         i.attributes.space = Space::Global;
         i.attributes.ftz |= (i.is(Opcode::Atomic) || i.is(Opcode::Reduce)) &&
                             i.attributes.type == Scalar::F32 &&
                             i.attributes.atomic == AtomicOp::Add;
         break;
-    case Origin::Constant:
+    case PointedTo::Constant:
         if (i.is(Opcode::Load))
             i.attributes.space = Space::Constant;
         break;
-    case Origin::ParamBlock:
+    case PointedTo::ParamBlock:
         if (i.is(Opcode::Load))
             i.attributes.space = Space::Param;
         break;
-    case Origin::Shared:
-    case Origin::Local:
-        i.attributes.space = origin(i.operand(0)) == Origin::Shared ? Space::Shared : Space::Local;
+    case PointedTo::Shared:
+    case PointedTo::Local:
+        i.attributes.space =
+            origin(i.operand(0)) == PointedTo::Shared ? Space::Shared : Space::Local;
         i.operands[0] = twin_or_self(i.operand(0));
         break;
-    case Origin::Unknown:
-    case Origin::Anywhere:
+    case PointedTo::Unknown:
+    case PointedTo::Anywhere:
         break;
     }
 }

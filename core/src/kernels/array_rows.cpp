@@ -129,7 +129,7 @@ Array separate(const Array &values, const Array &target, StreamRef stream) {
 
 std::string rows_prelude(ScalarType index, std::int64_t width, std::int64_t n) {
     return type_alias("I", cuda_name(index)) + define("ONE", width == 1) +
-           define("WIDE", is_wide(n));
+           type_alias("Count", is_wide(n) ? "unsigned long long" : "unsigned");
 }
 
 RowSteps row_steps(Array &in, const Array &base, const Array &places, StreamRef stream) {

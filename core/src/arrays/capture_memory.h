@@ -34,8 +34,7 @@ class CaptureMemory {
 
     explicit CaptureMemory(std::uint64_t id) noexcept : id_(id) {}
     ~CaptureMemory();
-    CaptureMemory(const CaptureMemory &) = delete;
-    CaptureMemory &operator=(const CaptureMemory &) = delete;
+    CaptureMemory &operator=(CaptureMemory &&) = delete; // no copies either
 
     /// The number of the capture, which no other capture of the process has.
     std::uint64_t id() const noexcept { return id_; }

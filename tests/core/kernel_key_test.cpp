@@ -7,20 +7,20 @@ namespace pycuda {
 namespace {
 
 TEST(KernelKey, FamiliesAndFieldsTellKernelsApart) {
-    const KernelKey one = KernelKey(KernelFamily::Search).add(3, 4).add(true, 1);
-    EXPECT_EQ(one, KernelKey(KernelFamily::Search).add(3, 4).add(true, 1));
-    EXPECT_NE(one, KernelKey(KernelFamily::Search).add(3, 4).add(false, 1));
-    EXPECT_NE(one, KernelKey(KernelFamily::Scan).add(3, 4).add(true, 1));
+    const KernelKey one = KernelKey(KernelFamily::Search, {{3, 4}, {true, 1}});
+    EXPECT_EQ(one, KernelKey(KernelFamily::Search, {{3, 4}, {true, 1}}));
+    EXPECT_NE(one, KernelKey(KernelFamily::Search, {{3, 4}, {false, 1}}));
+    EXPECT_NE(one, KernelKey(KernelFamily::Scan, {{3, 4}, {true, 1}}));
     EXPECT_FALSE(one.is_none());
 }
 
 /// The value would change the field before it: the key of another kernel.
 TEST(KernelKey, AValueThatIsTooWideBelongsToNoKernel) {
-    EXPECT_FALSE(KernelKey(KernelFamily::Search).add(15, 4).is_none());
-    EXPECT_TRUE(KernelKey(KernelFamily::Search).add(16, 4).is_none());
-    EXPECT_TRUE(KernelKey(KernelFamily::Search).add(-1, 4).is_none());
-    EXPECT_FALSE(KernelKey(KernelFamily::Search).add(1, 32).add(1, 32).is_none());
-    EXPECT_TRUE(KernelKey(KernelFamily::Search).add(1, 32).add(1, 33).is_none());
+    EXPECT_FALSE(KernelKey(KernelFamily::Search, {{15, 4}}).is_none());
+    EXPECT_TRUE(KernelKey(KernelFamily::Search, {{16, 4}}).is_none());
+    EXPECT_TRUE(KernelKey(KernelFamily::Search, {{-1, 4}}).is_none());
+    EXPECT_FALSE(KernelKey(KernelFamily::Search, {{1, 32}, {1, 32}}).is_none());
+    EXPECT_TRUE(KernelKey(KernelFamily::Search, {{1, 32}, {1, 33}}).is_none());
 }
 
 } // namespace

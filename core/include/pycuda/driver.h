@@ -1,6 +1,7 @@
 // driver.h -- the table of driver functions; a call throws, `.status()` returns the code.
 //
 //     driver().cuMemFree(pointer);                           // throws Error on failure
+//     CUevent event = driver().cuEventCreate.value(flags);   // what it writes to &event
 //     CUresult r = driver().cuEventQuery.status(event);      // pending is an answer here
 #pragma once
 
@@ -14,6 +15,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <tuple>
 
 namespace pycuda {
 
@@ -43,6 +45,13 @@ template <class... Args, DriverWait wait> class DriverFunction<CUresult(CUDAAPI 
             return pointer_(args...);
         else
             return unlocked(args...);
+    }
+
+    /// Calls the function and returns what it writes to its first argument, which is left out.
+    template <class... Rest> auto value(Rest... rest) const {
+        std::remove_pointer_t<std::tuple_element_t<0, std::tuple<Args...>>> result{};
+        (*this)(&result, rest...);
+        return result;
     }
 
     /// The function's name as NVIDIA's manual has it: "cuMemAlloc".

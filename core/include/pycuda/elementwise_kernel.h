@@ -53,7 +53,8 @@ struct IndexRange {
 ///
 /// The text sees `i` (the element), `n` (how many; not with a range), `tid`, `total_threads` and
 /// `cta_start`. `x[i]` is right whatever the strides; a strided `x` is an object with operators
-/// [], * and +, no pointer. Any thread may call any function.
+/// [], * and +, no pointer. Any thread may call any function. Copies are the
+/// same kernel.
 class ElementwiseKernel {
     struct State;
 
@@ -61,9 +62,6 @@ class ElementwiseKernel {
     /// Throws std::invalid_argument if no argument is an array.
     ElementwiseKernel(std::vector<KernelArgument> arguments, ElementwiseText text);
     ElementwiseKernel(std::string_view arguments, std::string operation);
-    ~ElementwiseKernel();
-    ElementwiseKernel(ElementwiseKernel &&) noexcept;
-    ElementwiseKernel &operator=(ElementwiseKernel &&) noexcept;
 
     const std::vector<KernelArgument> &arguments() const noexcept;
     const ElementwiseText &text() const noexcept;
@@ -73,8 +71,6 @@ class ElementwiseKernel {
     /// outlive it.
     class Call {
       public:
-        Call(Call &&) noexcept;
-        ~Call();
         /// False if there are no elements: then there is nothing to launch.
         bool has_work() const noexcept { return count_ != 0; }
         const Function &function() const noexcept;
@@ -91,8 +87,8 @@ class ElementwiseKernel {
         bool try_strides(const State &state);
 
         std::span<const ArrayView> arrays_;
-        std::unique_ptr<Walked> walked_;      ///< null if no walk needs strides
-        std::unique_ptr<OperandForms> forms_; ///< null if all are flat or walked
+        std::shared_ptr<Walked> walked_;      ///< null if no walk needs strides
+        std::shared_ptr<OperandForms> forms_; ///< null if all are flat or walked
         std::shared_ptr<const KernelVariant> variant_;
         std::optional<IndexRange> range_;
         std::uint64_t count_ = 0;
@@ -124,7 +120,7 @@ class ElementwiseKernel {
     std::string source() const;
 
   private:
-    std::unique_ptr<State> state_;
+    std::shared_ptr<State> state_;
 };
 
 } // namespace pycuda

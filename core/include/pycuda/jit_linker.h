@@ -47,9 +47,6 @@ class JitLinker {
     /// `options` are nvJitLink's, such as "-lto", "-O3", "-maxrregcount=32"; the options of the
     /// target are added. Throws JitLinkerNotFound, and CompileError for an unknown option.
     explicit JitLinker(const Target &target, std::vector<std::string> options = {});
-    ~JitLinker();
-    JitLinker(JitLinker &&) noexcept;
-    JitLinker &operator=(JitLinker &&) noexcept;
 
     /// The linker keeps no reference to `data`. Throws CompileError if it cannot read the data.
     void add_data(std::span<const std::byte> data, Input kind, const std::string &name);
@@ -63,7 +60,7 @@ class JitLinker {
     static std::string version();
 
   private:
-    std::unique_ptr<detail::JitLink> link_;
+    std::shared_ptr<detail::JitLink> link_; ///< that of all copies
 };
 
 } // namespace pycuda

@@ -41,15 +41,13 @@ struct ReductionText {
 /// sum grows like that of pairwise summation. The result of no elements is `neutral`.
 ///
 /// The texts can use `i`, `n`, the arguments, and the macros out_type, BLOCK_SIZE, READ_AND_MAP(i)
-/// and REDUCE(a, b). Any thread may call any function.
+/// and REDUCE(a, b). Any thread may call any function. Copies are the
+/// same kernel.
 class ReductionKernel {
   public:
     /// Throws std::invalid_argument if no argument is an array.
     ReductionKernel(std::vector<KernelArgument> arguments, ReductionText text);
     ReductionKernel(std::string_view arguments, ReductionText text);
-    ~ReductionKernel();
-    ReductionKernel(ReductionKernel &&) noexcept;
-    ReductionKernel &operator=(ReductionKernel &&) noexcept;
 
     static constexpr unsigned block_size = 256;
 
@@ -61,8 +59,6 @@ class ReductionKernel {
     /// launch(). Arrays and kernel must outlive it.
     class Call {
       public:
-        Call(Call &&) noexcept;
-        ~Call();
         const Function &function() const noexcept { return variant_->functions[0]; }
         const KernelVariant &variant() const noexcept { return *variant_; }
         void push_array(ArgumentBlock &block, std::size_t array) const;
@@ -73,7 +69,7 @@ class ReductionKernel {
         explicit Call(std::span<const ArrayView> arrays);
 
         std::span<const ArrayView> arrays_;
-        std::unique_ptr<OperandForms> forms_; ///< null if all arrays are contiguous
+        std::shared_ptr<OperandForms> forms_; ///< null if all arrays are contiguous
         std::shared_ptr<const KernelVariant> variant_;
         std::uint64_t elements_ = 0;
         std::size_t out_size_ = 0;
@@ -105,7 +101,7 @@ class ReductionKernel {
 
   private:
     struct State;
-    std::unique_ptr<State> state_;
+    std::shared_ptr<State> state_;
 };
 
 } // namespace pycuda

@@ -33,14 +33,11 @@ struct ScanText {
 /// A scan over one axis of elements, reading and writing memory once. The order of operations
 /// depends on the number of elements only, so results are the same in every run and on every
 /// device. The texts can use the macros scan_type and SCAN_EXPR(a, b). Any thread may call any
-/// function.
+/// function. Copies are the same kernel.
 class ScanKernel {
   public:
     /// Throws std::invalid_argument for an exclusive scan without a neutral element.
     explicit ScanKernel(ScanText text);
-    ~ScanKernel();
-    ScanKernel(ScanKernel &&) noexcept;
-    ScanKernel &operator=(ScanKernel &&) noexcept;
 
     const ScanText &text() const noexcept;
 
@@ -56,7 +53,7 @@ class ScanKernel {
 
   private:
     struct State;
-    std::unique_ptr<State> state_;
+    std::shared_ptr<State> state_;
 };
 
 } // namespace pycuda

@@ -26,6 +26,34 @@ Array make(Allocate allocate, const std::shared_ptr<ArrayContext> &context, cons
     return {std::move(memory), address, dtype, layout};
 }
 
+/// A range of addresses.
+struct Extent {
+    __int128 begin = 0, end = 0;
+};
+
+/// The memory around an address: of the array, or what the driver knows.
+Extent memory_around(const ArrayMemory &memory, CUdeviceptr address) {
+    if (memory.size() != 0)
+        return {memory.get(), static_cast<__int128>(memory.get()) + memory.size()};
+    const std::optional<AddressRange> found = detail::find_address_range(address);
+    if (!found)
+        return {};
+    return {found->base, static_cast<__int128>(found->base) + found->size};
+}
+
+const char *name_of(Array::SetAttribute attribute) noexcept {
+    switch (attribute) {
+    case Array::SetAttribute::Shape:
+        return "shape";
+    case Array::SetAttribute::Dtype:
+        return "dtype";
+    case Array::SetAttribute::Gpudata:
+        return "gpudata";
+    default:
+        return "strides";
+    }
+}
+
 } // namespace
 
 Array Array::with_layout(const std::shared_ptr<ArrayContext> &context, const Layout &layout,
@@ -70,38 +98,6 @@ Array Array::with_memory(std::shared_ptr<ArrayMemory> memory, CUdeviceptr addres
         set_attribute_ == SetAttribute::AxesOfStrides ? set_attribute_ : SetAttribute::Gpudata;
     return changed;
 }
-
-namespace {
-
-/// A range of addresses.
-struct Extent {
-    __int128 begin = 0, end = 0;
-};
-
-/// The memory around an address: of the array, or what the driver knows.
-Extent memory_around(const ArrayMemory &memory, CUdeviceptr address) {
-    if (memory.size() != 0)
-        return {memory.get(), static_cast<__int128>(memory.get()) + memory.size()};
-    const std::optional<AddressRange> found = detail::find_address_range(address);
-    if (!found)
-        return {};
-    return {found->base, static_cast<__int128>(found->base) + found->size};
-}
-
-const char *name_of(Array::SetAttribute attribute) noexcept {
-    switch (attribute) {
-    case Array::SetAttribute::Shape:
-        return "shape";
-    case Array::SetAttribute::Dtype:
-        return "dtype";
-    case Array::SetAttribute::Gpudata:
-        return "gpudata";
-    default:
-        return "strides";
-    }
-}
-
-} // namespace
 
 void Array::check_attributes() const {
     std::atomic_ref<SetAttribute> attribute(set_attribute_);

@@ -27,11 +27,7 @@ struct Movement {
     int axes = 0;
 
     KernelKey key() const noexcept {
-        return KernelKey(KernelFamily::Movement)
-            .add(direction, 1)
-            .add(word, 5)
-            .add(words, 40)
-            .add(axes, 7);
+        return {KernelFamily::Movement, {{direction, 1}, {word, 5}, {words, 40}, {axes, 7}}};
     }
 };
 

@@ -5,6 +5,7 @@
 #include "arrays/error_flags.h"
 #include "arrays/kernel_table.h"
 #include "arrays/stream_pool.h"
+#include "driver/never_destroyed.h"
 #include "libraries/library_handles.h"
 #include "objects/graph_objects.h"
 
@@ -25,11 +26,7 @@ struct ArrayContexts {
     std::function<void()> reclaim;
 };
 
-/// Never destroyed: arrays may exist until the process ends.
-ArrayContexts &contexts() {
-    static auto *contexts = new ArrayContexts;
-    return *contexts;
-}
+ArrayContexts &contexts() { return never_destroyed<ArrayContexts>(); }
 
 thread_local ArrayAllocator *allocator_of_thread = nullptr;
 
@@ -68,8 +65,7 @@ ArrayContext::~ArrayContext() = default;
 
 const std::shared_ptr<ArrayContext> &ArrayContext::current() {
     thread_local std::shared_ptr<ArrayContext> last;
-    CUcontext handle = nullptr;
-    driver().cuCtxGetCurrent(&handle);
+    CUcontext handle = driver().cuCtxGetCurrent.value();
     if (!last || last->context().get() != handle || is_dead(last)) {
         if (handle == nullptr)
             handle = Context::require_current().get(); // creates the default context, or throws

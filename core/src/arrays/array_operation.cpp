@@ -32,29 +32,31 @@ std::uint64_t step_code(const ElementWalk &walk) noexcept {
 
 /// The key of an operation's kernel.
 KernelKey key_of(const TypedOperation &operation, unsigned numbers, const ElementWalk &walk) {
-    KernelKey key(KernelFamily::Operation);
-    const auto add = [&](auto value, int bits) { key.add(value, bits); };
-    add(static_cast<std::uint64_t>(operation.operation), 7);
     const int operands = operation.operands();
+    std::uint64_t stored = 0;
     for (int i = 0; i < max_operands; ++i)
-        add(i < operands ? static_cast<std::uint64_t>(operation.stored[i]) : 0, 4);
-    // Rolled walks have neither kept nor crossed operands; other walks have no known step.
-    for (std::uint64_t of_operands : {std::uint64_t{numbers}, walk.single,
-                                      walk.kept | (walk.unit & 15), walk.crossed | walk.unit >> 4})
-        add(of_operands, max_operands);
+        stored = stored << 4 | (i < operands ? static_cast<std::uint64_t>(operation.stored[i]) : 0);
     // The operand that determines the loop's types; the types of the other operands follow from the
     // operation.
-    add(static_cast<std::uint64_t>(operation.loop.in[operands == 3 ? 1 : 0]), 4);
-    add(static_cast<std::uint64_t>(operation.out), 4);
-    add(walk.masked, 1);
-    add(walk.mask_is_single, 1);
-    // Together with the types, the walk determines the length of vectors and the size of tiles.
-    add(static_cast<std::uint64_t>(walk.walk), 3);
-    add(walk.rolled, 1);
-    add(walk.axes, 6);
-    add(step_code(walk), 3);
-    add(walk.wide_index, 1);
-    return key;
+    const ScalarType decisive = operation.loop.in[operands == 3 ? 1 : 0];
+    // Rolled walks have neither kept nor crossed operands; other walks have no known step. Together
+    // with the types, the walk determines the length of vectors and the size of tiles.
+    return {KernelFamily::Operation,
+            {{operation.operation, 7},
+             {stored, 4 * max_operands},
+             {numbers, max_operands},
+             {walk.single, max_operands},
+             {walk.kept | (walk.unit & 15), max_operands},
+             {walk.crossed | walk.unit >> 4, max_operands},
+             {decisive, 4},
+             {operation.out, 4},
+             {walk.masked, 1},
+             {walk.mask_is_single, 1},
+             {walk.walk, 3},
+             {walk.rolled, 1},
+             {walk.axes, 6},
+             {step_code(walk), 3},
+             {walk.wide_index, 1}}};
 }
 
 /// An expression of one step.
@@ -212,27 +214,6 @@ Array apply_misaligned(Operation operation, std::span<const Operand> operands,
     return *options.out;
 }
 
-} // namespace
-
-ResultDescription describe_result(Operation operation, std::span<const Operand> operands,
-                                  const ApplyOptions &options) {
-    const LoopTypes loop = loop_types(operation, operands, options.dtype);
-    const Layout shape = broadcast_shape(operands, options.where);
-    return {result_layout(operation, shape, loop.out, operands), loop.out};
-}
-
-std::string operation_source(Operation operation, ScalarType type, const std::string &name) {
-    const Array stand_in(nullptr, CUdeviceptr{0}, DType(type), Layout()); // has a type only
-    const std::vector<Operand> operands(static_cast<std::size_t>(operand_count(operation)),
-                                        Operand(stand_in));
-    TypedOperation typed{operation, {}, loop_types(operation, operands), type};
-    typed.stored.fill(type);
-    const std::string code = operation_struct(typed, name);
-    return with_prelude(code);
-}
-
-namespace {
-
 /// Whether integers are compared with a Python int that no type of integers holds.
 bool compares_beyond_64_bits(Operation operation, std::span<const Operand> operands) {
     if (!is_comparison(operation))
@@ -260,52 +241,6 @@ std::vector<Operand> with_infinities(std::span<const Operand> operands) {
             replaced.push_back(operand);
     return replaced;
 }
-
-} // namespace
-
-Array apply(Operation operation, std::span<const Operand> operands, const ApplyOptions &options) {
-    if (compares_beyond_64_bits(operation, operands)) [[unlikely]]
-        return apply(operation, with_infinities(operands), options);
-    if (is_misaligned(operands, options.out)) [[unlikely]]
-        return apply_misaligned(operation, operands, options);
-    const LoopTypes loop = loop_types(operation, operands, options.dtype);
-    if (options.dtype || options.casting != Casting::SameKind)
-        check_casts(operation, operands, loop, options.casting);
-    refuse_negative_power(operation, loop, operands);
-    const Layout shape = broadcast_shape(operands, options.where);
-    if (options.out == nullptr) {
-        Array result = Array::with_layout(context_of(operands),
-                                          result_layout(operation, shape, loop.out, operands),
-                                          loop.out, options.stream);
-        run(operation, loop, result, operands, options);
-        return result;
-    }
-    check_out(operation, shape, loop.out, options);
-    if (options.where != nullptr && is_overwritten(*options.where, *options.out)) {
-        ApplyOptions copied = options;
-        const Array mask = copy_of(*options.where, options.stream);
-        copied.where = &mask;
-        return apply(operation, operands, copied);
-    }
-    for (const Operand &operand : operands)
-        if (operand.is_array() && is_overwritten(operand.array(), *options.out)) {
-            ApplyOptions aside = options;
-            const Array result = Array::with_layout(
-                options.out->context(), options.out->layout().dense(item_size(loop.out)), loop.out,
-                options.stream);
-            aside.out = nullptr;
-            aside.where = nullptr;
-            run(operation, loop, result, operands, aside);
-            aside.where = options.where;
-            run(Operation::Copy, {{loop.out}, options.out->scalar_type()}, *options.out,
-                std::array{Operand(result)}, aside);
-            return *options.out;
-        }
-    run(operation, loop, *options.out, operands, options);
-    return *options.out;
-}
-
-namespace {
 
 /// For copies of structs as words: adds an axis for the words of an element to the layout.
 Array as_words(const Array &array, std::size_t word) {
@@ -379,6 +314,65 @@ void check_number(const Scalar &number, ScalarType type) {
 }
 
 } // namespace
+
+ResultDescription describe_result(Operation operation, std::span<const Operand> operands,
+                                  const ApplyOptions &options) {
+    const LoopTypes loop = loop_types(operation, operands, options.dtype);
+    const Layout shape = broadcast_shape(operands, options.where);
+    return {result_layout(operation, shape, loop.out, operands), loop.out};
+}
+
+std::string operation_source(Operation operation, ScalarType type, const std::string &name) {
+    const Array stand_in(nullptr, CUdeviceptr{0}, DType(type), Layout()); // has a type only
+    const std::vector<Operand> operands(static_cast<std::size_t>(operand_count(operation)),
+                                        Operand(stand_in));
+    TypedOperation typed{operation, {}, loop_types(operation, operands), type};
+    typed.stored.fill(type);
+    const std::string code = operation_struct(typed, name);
+    return with_prelude(code);
+}
+
+Array apply(Operation operation, std::span<const Operand> operands, const ApplyOptions &options) {
+    if (compares_beyond_64_bits(operation, operands)) [[unlikely]]
+        return apply(operation, with_infinities(operands), options);
+    if (is_misaligned(operands, options.out)) [[unlikely]]
+        return apply_misaligned(operation, operands, options);
+    const LoopTypes loop = loop_types(operation, operands, options.dtype);
+    if (options.dtype || options.casting != Casting::SameKind)
+        check_casts(operation, operands, loop, options.casting);
+    refuse_negative_power(operation, loop, operands);
+    const Layout shape = broadcast_shape(operands, options.where);
+    if (options.out == nullptr) {
+        Array result = Array::with_layout(context_of(operands),
+                                          result_layout(operation, shape, loop.out, operands),
+                                          loop.out, options.stream);
+        run(operation, loop, result, operands, options);
+        return result;
+    }
+    check_out(operation, shape, loop.out, options);
+    if (options.where != nullptr && is_overwritten(*options.where, *options.out)) {
+        ApplyOptions copied = options;
+        const Array mask = copy_of(*options.where, options.stream);
+        copied.where = &mask;
+        return apply(operation, operands, copied);
+    }
+    for (const Operand &operand : operands)
+        if (operand.is_array() && is_overwritten(operand.array(), *options.out)) {
+            ApplyOptions aside = options;
+            const Array result = Array::with_layout(
+                options.out->context(), options.out->layout().dense(item_size(loop.out)), loop.out,
+                options.stream);
+            aside.out = nullptr;
+            aside.where = nullptr;
+            run(operation, loop, result, operands, aside);
+            aside.where = options.where;
+            run(Operation::Copy, {{loop.out}, options.out->scalar_type()}, *options.out,
+                std::array{Operand(result)}, aside);
+            return *options.out;
+        }
+    run(operation, loop, *options.out, operands, options);
+    return *options.out;
+}
 
 Array aligned(const Array &array, StreamRef stream) {
     return array.is_aligned() ? array : copy_of(array, stream);

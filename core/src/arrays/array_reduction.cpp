@@ -314,31 +314,6 @@ void choose_access(Reducing &work, int processors) {
         variant.vectors = false;
 }
 
-template <class Index> void add_geometry(KernelArguments &arguments, const Reducing &work) {
-    auto add = [&](auto value) { arguments.add(static_cast<Index>(value)); };
-    add(work.outputs);
-    add(work.length);
-    add(work.chunk);
-    const int kept = work.variant.kept;
-    for (int axis = 0; axis < std::max(kept, 1); ++axis)
-        add(axis < kept ? work.kept[0].extent(axis) : 1);
-    for (int axis = 0; axis < work.variant.reduced; ++axis)
-        add(work.reduced[0].extent(axis));
-    for (int axis = 0; axis < std::max(kept, 1); ++axis)
-        for (std::size_t k = 0; k < work.walkers; ++k)
-            add(axis < kept ? work.kept[k].stride(axis) : 0);
-    for (int axis = 0; axis < work.variant.reduced; ++axis)
-        for (std::size_t k = 0; k < work.walkers; ++k)
-            add(work.reduced[k].stride(axis));
-}
-
-void add_numbers(KernelArguments &arguments, const ComputedElements &computed) {
-    std::size_t next = 0;
-    for (const Expression::Operand &operand : computed.expression.operands)
-        if (operand.is_number)
-            add_number(arguments, computed.numbers[next++].scalar(), operand.type);
-}
-
 void launch_reduction(const Reducing &work, const Array &out, Work &use) {
     std::optional<Function> own; // of an expression
     if (work.variant.expression != nullptr)
@@ -352,13 +327,11 @@ void launch_reduction(const Reducing &work, const Array &out, Work &use) {
     for (std::size_t k = 0; k < work.walkers; ++k)
         arguments.add(*work.arrays[k], work.offsets[k]);
     if (work.variant.expression != nullptr)
-        add_numbers(arguments, *work.computed);
+        add_numbers(arguments, work.computed->expression, work.computed->numbers);
     if (work.variant.finish != ReductionFinish::Plain)
         arguments.add(work.divisor);
-    if (work.variant.wide_index)
-        add_geometry<std::int64_t>(arguments, work);
-    else
-        add_geometry<std::int32_t>(arguments, work);
+    arguments.add_split_axes(work.variant.wide_index, {work.outputs, work.length, work.chunk},
+                             {work.kept.data(), work.walkers}, {work.reduced.data(), work.walkers});
     const auto per_block = static_cast<std::size_t>(work.variant.outputs_per_block());
     arguments.launch(kernel, {.grid = {static_cast<unsigned>(divide_up(work.outputs, per_block)),
                                        static_cast<unsigned>(work.chunks)},
@@ -449,10 +422,6 @@ void fill_identity(Reduction reduction, const Array &result, const ReduceOptions
     }
     assign(result, Operand(value), Casting::Unsafe, options.stream);
 }
-
-} // namespace
-
-namespace {
 
 Array reduce(Reduction reduction, std::span<const Array *const> inputs,
              const ReduceOptions &options, const ComputedElements *computed) {

@@ -1,6 +1,7 @@
 // capture_memory.cpp -- the memory of the arrays of a capture, which the recorded graph owns.
 #include "arrays/capture_memory.h"
 
+#include "driver/never_destroyed.h"
 #include "objects/graph_objects.h"
 
 #include <pycuda/driver.h>
@@ -29,11 +30,7 @@ struct Captures {
     void end(CUcontext context) noexcept;
 };
 
-/// Never destroyed: graphs may exist until the process ends.
-Captures &captures() {
-    static auto *captures = new Captures;
-    return *captures;
-}
+Captures &captures() { return never_destroyed<Captures>(); }
 
 void Captures::watch(const Context &context) {
     const CUcontext handle = context.get();

@@ -35,8 +35,7 @@ class CaptureMemory {
 
     CaptureMemory(std::uint64_t id, CUcontext context) noexcept : id_(id), context_(context) {}
     ~CaptureMemory();
-    CaptureMemory(const CaptureMemory &) = delete;
-    CaptureMemory &operator=(const CaptureMemory &) = delete;
+    CaptureMemory &operator=(CaptureMemory &&) = delete; // no copies either
 
     /// The number of the capture, which no other capture of the process has.
     std::uint64_t id() const noexcept { return id_; }

@@ -5,7 +5,6 @@
 #include <pycuda/dtype.h>
 
 #include <concepts>
-#include <span>
 #include <string>
 #include <string_view>
 

@@ -85,6 +85,27 @@ ScalarType promote_uncached(ScalarType a, ScalarType b) noexcept {
 
 using PromotionTable = std::array<std::array<ScalarType, scalar_type_count>, scalar_type_count>;
 
+bool can_cast_safely(ScalarType from, ScalarType to) noexcept {
+    return from == to || promote(from, to) == to;
+}
+
+/// The order of kinds: bool, integers, floats, complex. A same-kind cast never goes to a lower
+/// kind.
+int kind_rank(ScalarType type) noexcept {
+    switch (type_class(type)) {
+    case TypeClass::Bool:
+        return 0;
+    case TypeClass::Unsigned:
+        return 1;
+    case TypeClass::Signed:
+        return 2;
+    case TypeClass::Float:
+        return 3;
+    default:
+        return 4;
+    }
+}
+
 } // namespace
 
 TypeClass type_class(ScalarType type) noexcept { return row(type).type_class; }
@@ -124,31 +145,6 @@ ScalarType promote_weak(ScalarType type, TypeClass weak) noexcept {
         return is_bool(type) || is_integer(type) ? ScalarType::Float64 : type;
     return is_complex(type) ? type : is_float(type) ? complex_type(type) : ScalarType::Complex128;
 }
-
-namespace {
-
-bool can_cast_safely(ScalarType from, ScalarType to) noexcept {
-    return from == to || promote(from, to) == to;
-}
-
-/// The order of kinds: bool, integers, floats, complex. A same-kind cast never goes to a lower
-/// kind.
-int kind_rank(ScalarType type) noexcept {
-    switch (type_class(type)) {
-    case TypeClass::Bool:
-        return 0;
-    case TypeClass::Unsigned:
-        return 1;
-    case TypeClass::Signed:
-        return 2;
-    case TypeClass::Float:
-        return 3;
-    default:
-        return 4;
-    }
-}
-
-} // namespace
 
 bool can_cast(ScalarType from, ScalarType to, Casting casting) noexcept {
     if (from == to || casting == Casting::Unsafe)

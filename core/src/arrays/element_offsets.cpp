@@ -39,13 +39,8 @@ struct Indexing {
     bool is_small = false; ///< one block checks the indices and scatters
 
     KernelKey key() const noexcept {
-        return KernelKey(KernelFamily::Indexing)
-            .add(task, 2)
-            .add(words, 40)
-            .add(word, 5)
-            .add(arrays, 7)
-            .add(dimensions, 7)
-            .add(is_small, 1);
+        return {KernelFamily::Indexing,
+                {{task, 2}, {words, 40}, {word, 5}, {arrays, 7}, {dimensions, 7}, {is_small, 1}}};
     }
 };
 

@@ -34,8 +34,7 @@ void ErrorFlags::Call::take_place() {
     if (flags.free_.empty()) {
         const ScopedContext scope(flags.context_);
         constexpr std::size_t bytes = calls_at_once * bytes_of_call;
-        void *data = nullptr;
-        driver().cuMemHostAlloc(&data, bytes, CU_MEMHOSTALLOC_DEVICEMAP);
+        void *data = driver().cuMemHostAlloc.value(bytes, CU_MEMHOSTALLOC_DEVICEMAP);
         detail::HostRange block(page_locked, data, bytes, flags.context_);
         std::memset(data, 0, bytes);
         const CUdeviceptr address = block.device_pointer();

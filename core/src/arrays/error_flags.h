@@ -45,8 +45,7 @@ class ErrorFlags {
                 take_place();
         }
         ~Call();
-        Call(const Call &) = delete;
-        Call &operator=(const Call &) = delete;
+        Call &operator=(Call &&) = delete; // no copies either
 
         CUdeviceptr address() const noexcept;
         /// No later work of the stream sets flags: wait() does not wait for such work.

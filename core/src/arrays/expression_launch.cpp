@@ -32,13 +32,23 @@ void move_axis(Layout &layout, int axis, int place) {
     layout.set(place, extent, stride);
 }
 
-} // namespace
-
+/// Adds a number that is passed by value as an element of a type. Throws ScalarOverflow.
 void add_number(KernelArguments &arguments, const Scalar &number, ScalarType type) {
     alignas(16) std::byte value[16];
     number.write(type, value);
     const std::size_t size = item_size(type);
     arguments.add(value, size, is_complex(type) ? size / 2 : size);
+}
+
+} // namespace
+
+void add_numbers(KernelArguments &arguments, const Expression &expression,
+                 std::span<const Operand> numbers) {
+    for (const Expression::Operand &operand : expression.operands)
+        if (operand.is_number) {
+            add_number(arguments, numbers.front().scalar(), operand.type);
+            numbers = numbers.subspan(1);
+        }
 }
 
 template <class Holds> bool ElementPlan::all_arrays(Holds &&holds) const noexcept {

@@ -24,8 +24,9 @@ namespace pycuda {
 
 class KernelArguments;
 
-/// Adds a number that is passed by value as an element of a type. Throws ScalarOverflow.
-void add_number(KernelArguments &arguments, const Scalar &number, ScalarType type);
+/// Adds the values of an expression's numbers, in their order. Throws ScalarOverflow.
+void add_numbers(KernelArguments &arguments, const Expression &expression,
+                 std::span<const Operand> numbers);
 
 /// An expression with the values of its numbers, in their order.
 struct TypedExpression {
@@ -63,8 +64,7 @@ class ElementPlan {
   public:
     /// The results must have elements.
     ElementPlan(const ElementOperands &call, const WalkOptions &options);
-    ElementPlan(const ElementPlan &) = delete;
-    ElementPlan &operator=(const ElementPlan &) = delete;
+    ElementPlan &operator=(ElementPlan &&) = delete; // no copies either
 
     const ElementWalk &walk() const noexcept { return walk_; }
 

@@ -10,6 +10,7 @@
 #include "arrays/expression.h"
 
 #include "arrays/device_code.h"
+#include "driver/one_of.h"
 
 #include "arrays/device/axes.cuh.h"
 #include "arrays/device/element.cuh.h"
@@ -31,30 +32,6 @@ constexpr std::ptrdiff_t most_loaded_at_once = 8;
 
 std::string number(std::size_t value) { return std::to_string(value); }
 std::string type_name(ScalarType type) { return std::string(cuda_name(type)); }
-
-} // namespace
-
-std::string operation_struct(const TypedOperation &operation, const std::string &name) {
-    std::string types, parameters = "unsigned long long index", conversions;
-    for (int i = 0; i < operation.operands(); ++i) {
-        const std::string index = std::to_string(i), name(1, static_cast<char>('a' + i));
-        types += type_alias("A" + index, type_name(operation.stored[i])) +
-                 type_alias("L" + index, type_name(operation.loop.in[i])) +
-                 type_alias("C" + index, compute_name(operation.loop.in[i]));
-        parameters += ", A" + index + " x" + index;
-        conversions += "    const C" + index + " " + name + " = array_convert<C" + index +
-                       ">(array_convert<L" + index + ">(x" + index + "));\n";
-    }
-    types += type_alias("R", compute_name(operation.loop.out)) +
-             type_alias("LR", type_name(operation.loop.out)) +
-             type_alias("O", type_name(operation.out));
-    return "struct " + name + " {\n" + types + "static __device__ __forceinline__ O operate(" +
-           parameters + ") {\n" + conversions + "    const R result = array_convert<R>(" +
-           operation_expression(operation.operation) +
-           ");\n    return array_convert<O>(array_convert<LR>(result));\n}\n};\n";
-}
-
-namespace {
 
 /// The types in memory, Results, and compute(index, v0, v1 ...).
 std::string compute_function(const Expression &expression) {
@@ -313,6 +290,26 @@ std::string in_place_names(const InPlaceExpression &expression, const ElementWal
 
 } // namespace
 
+std::string operation_struct(const TypedOperation &operation, const std::string &name) {
+    std::string types, parameters = "unsigned long long index", conversions;
+    for (int i = 0; i < operation.operands(); ++i) {
+        const std::string index = std::to_string(i), name(1, static_cast<char>('a' + i));
+        types += type_alias("A" + index, type_name(operation.stored[i])) +
+                 type_alias("L" + index, type_name(operation.loop.in[i])) +
+                 type_alias("C" + index, compute_name(operation.loop.in[i]));
+        parameters += ", A" + index + " x" + index;
+        conversions += "    const C" + index + " " + name + " = array_convert<C" + index +
+                       ">(array_convert<L" + index + ">(x" + index + "));\n";
+    }
+    types += type_alias("R", compute_name(operation.loop.out)) +
+             type_alias("LR", type_name(operation.loop.out)) +
+             type_alias("O", type_name(operation.out));
+    return "struct " + name + " {\n" + types + "static __device__ __forceinline__ O operate(" +
+           parameters + ") {\n" + conversions + "    const R result = array_convert<R>(" +
+           operation_expression(operation.operation) +
+           ");\n    return array_convert<O>(array_convert<LR>(result));\n}\n};\n";
+}
+
 ScalarType Expression::type_of(int value) const noexcept {
     const auto index = static_cast<std::size_t>(value);
     return index < operands.size() ? operands[index].type
@@ -320,24 +317,11 @@ ScalarType Expression::type_of(int value) const noexcept {
 }
 
 bool is_long(const TypedOperation &operation) noexcept {
-    switch (operation.operation) {
-    case Operation::FloorDivide:
-    case Operation::Remainder:
-    case Operation::Fmod:
-    case Operation::Power:
-    case Operation::FloatPower:
-    case Operation::Gcd:
-    case Operation::Lcm:
-    case Operation::Sin:
-    case Operation::Cos:
-    case Operation::Tan:
-    case Operation::Logaddexp:
-    case Operation::Logaddexp2:
-        return true;
-    default:
-        return is_complex(operation.loop.in[0]) &&
-               operation_row(operation.operation).rule == TypeRule::Float;
-    }
+    using enum Operation;
+    return is_one_of(operation.operation, FloorDivide, Remainder, Fmod, Power, FloatPower, Gcd, Lcm,
+                     Sin, Cos, Tan, Logaddexp, Logaddexp2) ||
+           (is_complex(operation.loop.in[0]) &&
+            operation_row(operation.operation).rule == TypeRule::Float);
 }
 
 std::size_t tile_size(const ElementWalk &walk) noexcept {

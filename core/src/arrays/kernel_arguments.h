@@ -7,11 +7,13 @@
 
 #include <cuda.h>
 
+#include <algorithm>
 #include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -72,6 +74,27 @@ class KernelArguments {
         for (int axis = 0; axis < layouts[0].dimensions(); ++axis)
             for (const Layout &layout : layouts)
                 add(layout.stride(axis));
+    }
+
+    /// Indices of 64 bits (`wide`) or 32: `numbers`, the extents of kept and of reduced axes, then
+    /// for each axis the strides of all layouts. Without kept axes, they have one of length 1.
+    void add_split_axes(bool wide, std::initializer_list<std::size_t> numbers,
+                        std::span<const Layout> kept, std::span<const Layout> reduced) noexcept {
+        const auto put = [&](auto value) {
+            wide ? add(static_cast<std::int64_t>(value)) : add(static_cast<std::int32_t>(value));
+        };
+        for (std::size_t number : numbers)
+            put(number);
+        for (const std::span<const Layout> layouts : {kept, reduced}) {
+            for (std::int64_t extent : layouts[0].shape())
+                put(extent);
+            if (layouts[0].dimensions() == 0)
+                put(1);
+        }
+        for (const std::span<const Layout> layouts : {kept, reduced})
+            for (int axis = 0; axis < std::max(layouts[0].dimensions(), 1); ++axis)
+                for (const Layout &layout : layouts)
+                    put(axis < layout.dimensions() ? layout.stride(axis) : 0);
     }
 
     /// Reserves `size` bytes, which the caller fills in place.

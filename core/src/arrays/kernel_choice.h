@@ -47,8 +47,7 @@ class [[nodiscard]] KernelChoiceScope {
     explicit KernelChoiceScope(const KernelChoice &choice)
         : outer_(std::exchange(kernel_choice, choice)) {}
     ~KernelChoiceScope() { kernel_choice = outer_; }
-    KernelChoiceScope(const KernelChoiceScope &) = delete;
-    KernelChoiceScope &operator=(const KernelChoiceScope &) = delete;
+    KernelChoiceScope &operator=(KernelChoiceScope &&) = delete; // no copies either
 
   private:
     KernelChoice outer_;

@@ -17,6 +17,7 @@
 #include <deque>
 #include <functional>
 #include <future>
+#include <initializer_list>
 #include <map>
 #include <mutex>
 #include <string>
@@ -44,23 +45,32 @@ enum class KernelFamily : std::uint8_t {
     Parts,
 };
 
+/// A number or enumerator of a kernel's identity.
+struct KernelField {
+    template <class Value>
+    constexpr KernelField(Value number, int width) noexcept
+        : value(static_cast<std::uint64_t>(number)), bits(width) {}
+    std::uint64_t value;
+    int bits;
+};
+
 /// A kernel's identity: its family, and all that its source depends on, as fields of a fixed width.
 ///
-///     KernelKey(KernelFamily::Search).add(type, 4).add(side, 1)
+///     KernelKey(KernelFamily::Search, {{type, 4}, {side, 1}})
 class KernelKey {
   public:
     constexpr KernelKey() noexcept = default;
-    constexpr explicit KernelKey(KernelFamily family) noexcept : family_(family) {}
-
-    /// Appends a field. A value that needs more bits would change other fields, and so find another
-    /// kernel: the key then belongs to no family, and KernelTable throws std::logic_error.
-    template <class Value> constexpr KernelKey &add(Value value, int bits) noexcept {
-        const auto field = static_cast<std::uint64_t>(value);
-        used_ += bits;
-        if (used_ > 64 || field >> bits != 0) [[unlikely]]
-            family_ = KernelFamily::None;
-        fields_ = fields_ << bits | field;
-        return *this;
+    /// A value that needs more bits would change other fields, and so find another kernel: the key
+    /// then belongs to no family, and KernelTable throws std::logic_error.
+    constexpr KernelKey(KernelFamily family, std::initializer_list<KernelField> fields) noexcept
+        : family_(family) {
+        int used = 0;
+        for (const KernelField &field : fields) {
+            used += field.bits;
+            if (used > 64 || field.value >> field.bits != 0) [[unlikely]]
+                family_ = KernelFamily::None;
+            fields_ = fields_ << field.bits | field.value;
+        }
     }
 
     /// The fields as one number, which identifies the kernel among those of its family.
@@ -79,7 +89,6 @@ class KernelKey {
   private:
     std::uint64_t fields_ = 0;
     KernelFamily family_ = KernelFamily::None;
-    int used_ = 0; ///< bits
 };
 
 /// The name of the kernel of an operation: "pycuda_" and `operation`, which is an identifier.

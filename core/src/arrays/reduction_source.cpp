@@ -21,6 +21,7 @@
 #include "arrays/device_code.h"
 #include "arrays/expression.h"
 #include "arrays/operation_types.h"
+#include "driver/one_of.h"
 
 #include "arrays/device/axes.cuh.h"
 #include "arrays/device/reduction.cuh.h"
@@ -314,46 +315,42 @@ std::optional<Reduction> find_reduction(std::string_view numpy_name) noexcept {
 int reduction_inputs(Reduction reduction) noexcept { return reduction_row(reduction).inputs; }
 
 KernelKey ReductionVariant::key() const noexcept {
-    KernelKey key(KernelFamily::Reduction);
-    const auto add = [&](auto value, int bits) { key.add(value, bits); };
     static_assert(3 * reductions <= 1 << 6);
-    add(static_cast<std::uint64_t>(reduction) + reductions * static_cast<std::uint64_t>(finish), 6);
-    add(static_cast<std::uint64_t>(stored[0]), 4);
-    add(inputs() == 2 ? static_cast<std::uint64_t>(stored[1]) : 0, 4);
-    add(static_cast<std::uint64_t>(type), 4);
-    add(static_cast<std::uint64_t>(out), 4);
-    add(masked, 1);
-    add(static_cast<std::uint64_t>(team), 2);
-    add(vectors, 1);
-    add(dense, 1);
-    add(words, 1);
-    add(split, 1);
-    add(partials, 1);
-    add(wide_index, 1);
-    add(rolled, 1);
-    add(pieces, 1);
     const bool thread = team == Team::Thread;
-    add(thread ? rows : whole_columns, 1);
-    add(thread ? extents[0] : column_groups, 7);
-    add(thread      ? columns
-        : step == 1 ? 0
-                    : 1 + static_cast<std::uint64_t>(std::ranges::find(known_steps, step) -
-                                                     std::begin(known_steps)),
-        3);
-    add(extents[1], 5);
-    add(static_cast<std::uint64_t>(kept), 6);
-    add(static_cast<std::uint64_t>(reduced), 6);
-    return key;
+    const auto known_step = std::ranges::find(known_steps, step) - std::begin(known_steps);
+    return {
+        KernelFamily::Reduction,
+        {{static_cast<std::uint64_t>(reduction) + reductions * static_cast<std::uint64_t>(finish),
+          6},
+         {stored[0], 4},
+         {inputs() == 2 ? stored[1] : ScalarType{}, 4},
+         {type, 4},
+         {out, 4},
+         {masked, 1},
+         {team, 2},
+         {vectors, 1},
+         {dense, 1},
+         {words, 1},
+         {split, 1},
+         {partials, 1},
+         {wide_index, 1},
+         {rolled, 1},
+         {pieces, 1},
+         {thread ? rows : whole_columns, 1},
+         {thread ? extents[0] : column_groups, 7},
+         {thread      ? columns
+          : step == 1 ? 0
+                      : 1 + known_step,
+          3},
+         {extents[1], 5},
+         {kept, 6},
+         {reduced, 6}}};
 }
 
 ScalarType ReductionVariant::unfinished() const noexcept {
-    switch (reduction_row(reduction).rule) {
-    case ReductionRule::SquareOf:
-    case ReductionRule::Moments:
+    if (is_one_of(reduction_row(reduction).rule, ReductionRule::SquareOf, ReductionRule::Moments))
         return real_type(type);
-    default:
-        return finish == ReductionFinish::Plain ? out : type;
-    }
+    return finish == ReductionFinish::Plain ? out : type;
 }
 
 int ReductionVariant::threads() const noexcept { return has_one_warp(*this) ? 32 : 256; }
@@ -365,56 +362,29 @@ int ReductionVariant::outputs_per_block() const noexcept {
 }
 
 bool is_of_bytes(const ReductionVariant &variant) noexcept {
-    if (variant.masked || variant.expression != nullptr || item_size(variant.stored[0]) != 1)
-        return false;
-    switch (variant.reduction) {
-    case Reduction::Any:
-    case Reduction::All:
-    case Reduction::CountNonzero:
-        return true;
-    case Reduction::Sum: // exact: the sum of a chunk fits a double's mantissa
-        return variant.type == ScalarType::Int64 || variant.type == ScalarType::UInt64 ||
-               variant.type == ScalarType::Float64;
-    default:
-        return false;
-    }
+    using enum Reduction;
+    using enum ScalarType;
+    return !variant.masked && variant.expression == nullptr && item_size(variant.stored[0]) == 1 &&
+           (is_one_of(variant.reduction, Any, All, CountNonzero) ||
+            // exact: the sum of a chunk fits a double's mantissa
+            (variant.reduction == Sum && is_one_of(variant.type, Int64, UInt64, Float64)));
 }
 
 bool is_free_of_order(const ReductionVariant &variant) noexcept {
-    switch (variant.reduction) {
-    case Reduction::Any:
-    case Reduction::All:
-    case Reduction::CountNonzero:
-        return true;
-    case Reduction::Min:
-    case Reduction::Max:
-    case Reduction::NanMin:
-    case Reduction::NanMax:
-    case Reduction::ArgMin:
-    case Reduction::ArgMax:
-        return !is_complex(variant.type);
-    case Reduction::Sum:
-    case Reduction::Prod:
-    case Reduction::Dot:
-        return is_integer(variant.type);
-    default:
-        return false;
-    }
+    using enum Reduction;
+    const Reduction reduction = variant.reduction;
+    return is_one_of(reduction, Any, All, CountNonzero) ||
+           (is_one_of(reduction, Min, Max, NanMin, NanMax, ArgMin, ArgMax) &&
+            !is_complex(variant.type)) ||
+           (is_one_of(reduction, Sum, Prod, Dot) && is_integer(variant.type));
 }
 
 bool takes_own_states(const ReductionVariant &variant) {
-    switch (variant.reduction) {
-    case Reduction::Sum:
-    case Reduction::Prod:
-    case Reduction::Min:
-    case Reduction::Max:
-    case Reduction::Any:
-    case Reduction::All:
-        break;
-    default: // the state is not an element, or the element's map() must not be applied to a state
-        return false;
-    }
-    return !variant.masked && variant.expression == nullptr && variant.stored[0] == variant.type &&
+    using enum Reduction;
+    // Of others, the state is not an element, or the element's map() must not be applied to a
+    // state.
+    return is_one_of(variant.reduction, Sum, Prod, Min, Max, Any, All) && !variant.masked &&
+           variant.expression == nullptr && variant.stored[0] == variant.type &&
            variant.type == variant.out && state_type(variant) == cuda_name(variant.out);
 }
 
@@ -449,17 +419,7 @@ int reduction_step(const ReductionVariant &variant) noexcept {
 }
 
 int team_size(Team team) noexcept {
-    switch (team) {
-    case Team::Block:
-        return 256;
-    case Team::Warp:
-        return 32;
-    case Team::Columns:
-        return 8;
-    case Team::Thread:
-        break;
-    }
-    return 1;
+    return team == Team::Block ? 256 : team == Team::Warp ? 32 : team == Team::Columns ? 8 : 1;
 }
 
 void choose_result_types(ReductionVariant &variant, ScalarType type,

@@ -40,8 +40,7 @@ void WorkContext::check_same_device(const Context &other) const {
 }
 
 void WorkContext::enter_home() {
-    CUcontext current = nullptr;
-    driver().cuCtxGetCurrent(&current);
+    const CUcontext current = driver().cuCtxGetCurrent.value();
     if (current == home_->get()) [[likely]]
         return;
     // A context that was released cannot be made current; the operation itself reports the error.

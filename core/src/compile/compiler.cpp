@@ -14,6 +14,7 @@
 #include "compile_job.h"
 #include "compiler_search.h"
 #include "disk_cache.h"
+#include "driver/never_destroyed.h"
 #include "gnu_extensions.h"
 #include "host_code_includes.h"
 #include "kernel_pack.h"
@@ -29,11 +30,9 @@ namespace pycuda {
 namespace compile_detail {
 namespace {
 
-/// Keeps the most recently used images up to a number of bytes. Any thread may call.
+/// Keeps the most recently used images up to `capacity` bytes. Any thread may call.
 class MemoryCache {
   public:
-    explicit MemoryCache(std::size_t capacity_bytes) : capacity_(capacity_bytes) {}
-
     /// The result stored under `key`, unless one of its headers has changed.
     [[nodiscard]] std::optional<CompileResult> find(const std::string &key);
     void store(const std::string &key, const CompileResult &result,
@@ -51,7 +50,8 @@ class MemoryCache {
 
     void erase(Entries::iterator entry);
 
-    const std::size_t capacity_;
+    static constexpr std::size_t capacity = std::size_t{256} << 20;
+
     CallerMutex mutex_;
     Entries entries_;
     std::unordered_map<std::string_view, Entries::iterator> by_key_; // keys lie in the entries
@@ -85,7 +85,7 @@ void MemoryCache::store(const std::string &key, const CompileResult &result,
     entries_.front().result.origin = ImageOrigin::MemoryCache;
     by_key_.emplace(entries_.front().key, entries_.begin());
     size_ += entries_.front().size();
-    while (size_ > capacity_ && entries_.size() > 1)
+    while (size_ > capacity && entries_.size() > 1)
         erase(std::prev(entries_.end()));
 }
 
@@ -102,24 +102,14 @@ void MemoryCache::erase(Entries::iterator entry) {
     entries_.erase(entry);
 }
 
-constexpr std::size_t memory_cache_bytes = std::size_t{256} << 20;
-
-// Never destroyed, like all objects that a compilation uses: a compilation may run after main()
-// returns.
-MemoryCache &memory_cache() {
-    static auto *cache = new MemoryCache(memory_cache_bytes);
-    return *cache;
-}
+MemoryCache &memory_cache() { return never_destroyed<MemoryCache>(); }
 
 struct KernelHeaders {
     CallerMutex mutex;
     std::string directory;
 };
 
-KernelHeaders &kernel_headers() {
-    static auto *headers = new KernelHeaders;
-    return *headers;
-}
+KernelHeaders &kernel_headers() { return never_destroyed<KernelHeaders>(); }
 
 std::string kernel_header_directory() {
     std::scoped_lock lock(kernel_headers().mutex);

@@ -179,30 +179,25 @@ class Translator {
     void apply(const Rule &rule, const std::string &word, const std::string &value) {
         switch (rule.use) {
         case Use::Pass:
-            pass(rule, value);
-            break;
+            return pass(rule, value);
         case Use::Drop:
-            break;
+            return;
         case Use::Nvcc:
-            options_.only_nvcc.push_back(word);
-            break;
+            return options_.only_nvcc.push_back(word);
         case Use::Refuse:
             throw CompileError(
                 "compiler option '" + word +
                 "' selects the output format; set the target (cubin, ptx or fatbin) instead");
         case Use::Include:
-            options_.include_dirs.push_back(std::filesystem::absolute(value).lexically_normal());
-            break;
+            return options_.include_dirs.push_back(
+                std::filesystem::absolute(value).lexically_normal());
         case Use::PreInclude:
             options_.pre_includes.push_back(value);
-            pass(rule, value);
-            break;
+            return pass(rule, value);
         case Use::Define:
-            options_.nvrtc.push_back("-D" + value);
-            break;
+            return options_.nvrtc.push_back("-D" + value);
         case Use::Undefine:
-            options_.nvrtc.push_back("-U" + value);
-            break;
+            return options_.nvrtc.push_back("-U" + value);
         case Use::Arch:
             options_.arch = value == "native" ? "" : value;
             options_.names_architecture = true;
@@ -213,31 +208,24 @@ class Translator {
             break;
         case Use::Gencode:
             options_.names_architecture = true;
-            generated_.push_back(value);
-            break;
+            return generated_.push_back(value);
         case Use::Ptxas:
-            add_ptxas_options(value);
-            break;
+            return add_ptxas_options(value);
         case Use::ResourceUsage:
-            add_ptxas_options("-v");
-            break;
+            return add_ptxas_options("-v");
         case Use::RelaxedConstexpr: // a superset of the option: functions without an
                                     // device
-            options_.nvrtc.push_back("--device-as-default-execution-space");
-            break;
+            return options_.nvrtc.push_back("--device-as-default-execution-space");
         case Use::Frontend:
-            add_frontend_option(value);
-            break;
+            return add_frontend_option(value);
         case Use::Deprecated:
-            options_.nvrtc.push_back("--diag-suppress=1444");
-            break;
+            return options_.nvrtc.push_back("--diag-suppress=1444");
         case Use::Keep:
             options_.keep = true;
             break;
         case Use::PrecompiledHeaders:
             options_.wants_precompiled_headers = true;
-            pass(rule, value);
-            break;
+            return pass(rule, value);
         }
     }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "dependency.h"
+#include "driver/never_destroyed.h"
 #include "pycuda/compile_error.h"
 #include "pycuda/compiler.h"
 
@@ -53,10 +54,7 @@ struct Search {
     std::optional<NvrtcLocation> remembered;
 };
 
-Search &search() {
-    static Search *instance = new Search; // never destroyed: a compilation may outlive main()
-    return *instance;
-}
+Search &search() { return never_destroyed<Search>(); }
 
 std::vector<std::string> split_path(const std::string &value) {
     std::vector<std::string> folders;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <set>
 
+#include "driver/never_destroyed.h"
 #include "source_text.h"
 
 namespace pycuda::compile_detail {
@@ -335,79 +336,6 @@ std::string make_header() {
     return text + "#endif\n";
 }
 
-} // namespace
-
-std::optional<std::string> replace_imports(std::string_view text) {
-    if (text.find("import") == none)
-        return std::nullopt;
-    const std::string blanked = blank_comments_and_strings(text);
-    constexpr std::string_view word = "import";
-    std::set<std::string, std::less<>> seen;
-    std::vector<Edit> edits;
-    for (const IncludeDirective &include : find_includes(text, blanked)) {
-        if (!include.only_once)
-            continue;
-        const std::size_t at = blanked.find(word, include.line_begin);
-        if (seen.insert(include.name).second)
-            edits.push_back({at, at + word.size(), "include"});
-        else
-            edits.push_back({include.line_begin, include.line_end, ""});
-    }
-    return edited(text, std::move(edits));
-}
-
-std::optional<std::string> replace_escapes(std::string_view text) {
-    if (text.find("\\e") == none || text.find("R\"") != none)
-        return std::nullopt;
-    const std::string blanked = blank_comments_and_strings(text);
-    std::vector<Edit> edits;
-    for (std::size_t at = 0; at + 1 < text.size(); ++at) {
-        if (text[at] != '\\' || blanked[at] != ' ')
-            continue; // outside of a literal
-        if (text[at + 1] == 'e')
-            edits.push_back({at, at + 2, "\\033"});
-        ++at; // the escaped character
-    }
-    return edited(text, std::move(edits));
-}
-
-std::optional<std::string> replace_gnu_extensions(std::string_view text) {
-    return edited(text, Finder(blank_comments_and_strings(text)).run());
-}
-
-const char *text_of_gnu_extension_header() {
-    static const auto *text = new std::string(make_header());
-    return text->c_str();
-}
-
-bool may_be_gnu_extension(std::string_view log) {
-    constexpr std::string_view phrases[] = {"error: expected an expression",
-                                            "error: expected a \":\"",
-                                            "identifier \"typeof",
-                                            "identifier \"__typeof",
-                                            "identifier \"__builtin_",
-                                            "identifier \"__extension__",
-                                            "identifier \"__asm"};
-    return says_any(log, phrases);
-}
-
-bool has_designators(std::string_view text) {
-    const std::string blanked = blank_comments_and_strings(text);
-    for (std::size_t at = blanked.find('.'); at != none; at = blanked.find('.', at + 1)) {
-        const std::size_t last = before(blanked, at);
-        const std::size_t name = at + 1;
-        if (last == none || (blanked[last] != '{' && blanked[last] != ',') ||
-            name >= blanked.size() || !is_word(blanked[name]) || is_digit(blanked[name]))
-            continue;
-        const std::size_t after = skip_gap(blanked, name + word_at(blanked, name).size());
-        if (after < blanked.size() && blanked[after] == '=')
-            return true;
-    }
-    return false;
-}
-
-namespace {
-
 /// The position of the '{' that matches the '}' at `close`, or `none`.
 std::size_t opening_brace(std::string_view text, std::size_t close) {
     int depth = 0;
@@ -466,6 +394,72 @@ std::string on_one_line(std::string_view text) {
 }
 
 } // namespace
+
+std::optional<std::string> replace_imports(std::string_view text) {
+    if (text.find("import") == none)
+        return std::nullopt;
+    const std::string blanked = blank_comments_and_strings(text);
+    constexpr std::string_view word = "import";
+    std::set<std::string, std::less<>> seen;
+    std::vector<Edit> edits;
+    for (const IncludeDirective &include : find_includes(text, blanked)) {
+        if (!include.only_once)
+            continue;
+        const std::size_t at = blanked.find(word, include.line_begin);
+        if (seen.insert(include.name).second)
+            edits.push_back({at, at + word.size(), "include"});
+        else
+            edits.push_back({include.line_begin, include.line_end, ""});
+    }
+    return edited(text, std::move(edits));
+}
+
+std::optional<std::string> replace_escapes(std::string_view text) {
+    if (text.find("\\e") == none || text.find("R\"") != none)
+        return std::nullopt;
+    const std::string blanked = blank_comments_and_strings(text);
+    std::vector<Edit> edits;
+    for (std::size_t at = 0; at + 1 < text.size(); ++at) {
+        if (text[at] != '\\' || blanked[at] != ' ')
+            continue; // outside of a literal
+        if (text[at + 1] == 'e')
+            edits.push_back({at, at + 2, "\\033"});
+        ++at; // the escaped character
+    }
+    return edited(text, std::move(edits));
+}
+
+std::optional<std::string> replace_gnu_extensions(std::string_view text) {
+    return edited(text, Finder(blank_comments_and_strings(text)).run());
+}
+
+const char *text_of_gnu_extension_header() { return made_once<make_header>().c_str(); }
+
+bool may_be_gnu_extension(std::string_view log) {
+    constexpr std::string_view phrases[] = {"error: expected an expression",
+                                            "error: expected a \":\"",
+                                            "identifier \"typeof",
+                                            "identifier \"__typeof",
+                                            "identifier \"__builtin_",
+                                            "identifier \"__extension__",
+                                            "identifier \"__asm"};
+    return says_any(log, phrases);
+}
+
+bool has_designators(std::string_view text) {
+    const std::string blanked = blank_comments_and_strings(text);
+    for (std::size_t at = blanked.find('.'); at != none; at = blanked.find('.', at + 1)) {
+        const std::size_t last = before(blanked, at);
+        const std::size_t name = at + 1;
+        if (last == none || (blanked[last] != '{' && blanked[last] != ',') ||
+            name >= blanked.size() || !is_word(blanked[name]) || is_digit(blanked[name]))
+            continue;
+        const std::size_t after = skip_gap(blanked, name + word_at(blanked, name).size());
+        if (after < blanked.size() && blanked[after] == '=')
+            return true;
+    }
+    return false;
+}
 
 std::optional<std::string> move_struct_attributes(std::string_view text) {
     if (text.find("struct") == none && text.find("union") == none)

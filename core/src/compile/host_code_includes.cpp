@@ -1,6 +1,7 @@
 // host_code_includes.cpp -- the includes of sources that only nvcc compiles.
 #include "host_code_includes.h"
 
+#include "driver/never_destroyed.h"
 #include "source_text.h"
 #include "standard_headers.h"
 
@@ -19,11 +20,7 @@ struct Known {
     std::set<std::string> keys;
 };
 
-/// Never destroyed: a compilation may run after main() returns.
-Known &known() {
-    static auto *known = new Known;
-    return *known;
-}
+Known &known() { return never_destroyed<Known>(); }
 
 /// The includes of the source, the folders and the options; empty if the source has no includes.
 std::string key_of(const CompileJob &job) {

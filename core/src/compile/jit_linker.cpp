@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 
 #include "compiler_search.h"
+#include "nvrtc_library.h"
 
 #include "driver/library_call.h"
 
@@ -133,6 +134,17 @@ const char *describe_nvjitlink(NvJitLinkLibrary::Result result) noexcept {
     return index < std::size(words) ? words[index] : "unknown error";
 }
 
+void add_missing(std::vector<std::string> &options, const std::string &option) {
+    if (std::ranges::find(options, option) == options.end())
+        options.push_back(option);
+}
+
+bool names_architecture(const std::vector<std::string> &options) {
+    return std::ranges::any_of(options, [](const std::string &option) {
+        return option.starts_with("-arch") || option.starts_with("--arch");
+    });
+}
+
 } // namespace
 
 namespace detail {
@@ -141,15 +153,12 @@ namespace detail {
 struct JitLink {
     explicit JitLink(std::vector<std::string> given)
         : library(NvJitLinkLibrary::open()), options(std::move(given)) {
-        std::vector<const char *> pointers;
-        for (const std::string &option : options)
-            pointers.push_back(option.c_str());
+        std::vector<const char *> pointers = compile_detail::c_strings(options);
         check(library.create(&handle, static_cast<std::uint32_t>(pointers.size()), pointers.data()),
               "cannot begin to link");
     }
     ~JitLink() { close(); }
-    JitLink(const JitLink &) = delete;
-    JitLink &operator=(const JitLink &) = delete;
+    JitLink &operator=(JitLink &&) = delete; // no copies either
 
     using Result = NvJitLinkLibrary::Result;
 
@@ -192,28 +201,6 @@ struct JitLink {
 
 } // namespace detail
 
-namespace {
-
-void add_missing(std::vector<std::string> &options, const std::string &option) {
-    if (std::ranges::find(options, option) == options.end())
-        options.push_back(option);
-}
-
-bool names_architecture(const std::vector<std::string> &options) {
-    return std::ranges::any_of(options, [](const std::string &option) {
-        return option.starts_with("-arch") || option.starts_with("--arch");
-    });
-}
-
-/// The text without the terminating zero byte that the library appends.
-std::string without_terminator(std::string text) {
-    while (!text.empty() && text.back() == '\0')
-        text.pop_back();
-    return text;
-}
-
-} // namespace
-
 JitLinker::JitLinker(const Target &target, std::vector<std::string> options) {
     if (!names_architecture(options))
         options.push_back("-arch=sm_" + std::to_string(target.device.number()));
@@ -222,13 +209,9 @@ JitLinker::JitLinker(const Target &target, std::vector<std::string> options) {
         add_missing(options, "-ptx");
         add_missing(options, "-lto"); // PTX requires it
     }
-    link_ = std::make_unique<detail::JitLink>(std::move(options));
+    link_ = std::make_shared<detail::JitLink>(std::move(options));
     link_->makes_ptx = makes_ptx;
 }
-
-JitLinker::~JitLinker() = default;
-JitLinker::JitLinker(JitLinker &&) noexcept = default;
-JitLinker &JitLinker::operator=(JitLinker &&) noexcept = default;
 
 void JitLinker::add_data(std::span<const std::byte> data, Input kind, const std::string &name) {
     link_->check(link_->library.add_data(link_->open_handle(), static_cast<int>(kind), data.data(),
@@ -247,10 +230,11 @@ JitLinker::Linked JitLinker::finish() {
     detail::JitLink &link = *link_;
     link.check(link.library.complete(link.open_handle()), "linking failed");
     Linked linked;
-    linked.image = link.makes_ptx
-                       ? without_terminator(link.fetch(link.library.ptx_size, link.library.ptx))
-                       : link.fetch(link.library.cubin_size, link.library.cubin);
-    linked.log = without_terminator(link.fetch(link.library.info_log_size, link.library.info_log));
+    linked.image = link.makes_ptx ? compile_detail::without_terminator(
+                                        link.fetch(link.library.ptx_size, link.library.ptx))
+                                  : link.fetch(link.library.cubin_size, link.library.cubin);
+    linked.log = compile_detail::without_terminator(
+        link.fetch(link.library.info_log_size, link.library.info_log));
     link.close();
     if (linked.image.empty())
         throw CompileError(link.library.name() + " produced no image");

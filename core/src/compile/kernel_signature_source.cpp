@@ -11,6 +11,7 @@
 #include <memory>
 #include <set>
 
+#include "driver/never_destroyed.h"
 #include "pycuda/kernel_signature.h"
 #include "source_text.h"
 
@@ -99,10 +100,7 @@ TypeTable make_type_table() {
     return table;
 }
 
-const TypeTable &known_types() {
-    static const auto *table = new TypeTable(make_type_table());
-    return *table;
-}
+const TypeTable &known_types() { return made_once<make_type_table>(); }
 
 /// "unsigned long" for "long unsigned int" and its other spellings; other names unchanged.
 std::string usual_spelling(const Words &words) {

@@ -113,6 +113,23 @@ class Walker {
     bool has_class_ = false; // in the current statement
 };
 
+constexpr std::string_view words_of_the_device[] = {"__global__", "__device__", "__constant__",
+                                                    "__shared__", "__managed__"};
+constexpr std::string_view words_of_the_host[] = {
+    "__host__", "inline",       "static",        "extern",         "__inline__",
+    "__inline", "__noinline__", "__attribute__", "noinline",       "always_inline",
+    "unused",   "noexcept",     "__forceinline", "__forceinline__"};
+
+/// Cuts the first word from a text; empty at its end.
+std::string_view next_word(std::string_view &text) {
+    std::size_t begin = 0;
+    while (begin < text.size() && !is_word(text[begin]))
+        ++begin;
+    const std::string_view word = word_at(text, begin);
+    text.remove_prefix(begin + word.size());
+    return word;
+}
+
 } // namespace
 
 Specifiers read_specifiers(std::string_view text, std::size_t begin, std::size_t end) {
@@ -149,27 +166,6 @@ std::string blank_all_but_code(std::string_view text) {
 std::vector<ScopeStatement> statements_at_namespace_scope(std::string_view blanked) {
     return Walker(blanked).run();
 }
-
-namespace {
-
-constexpr std::string_view words_of_the_device[] = {"__global__", "__device__", "__constant__",
-                                                    "__shared__", "__managed__"};
-constexpr std::string_view words_of_the_host[] = {
-    "__host__", "inline",       "static",        "extern",         "__inline__",
-    "__inline", "__noinline__", "__attribute__", "noinline",       "always_inline",
-    "unused",   "noexcept",     "__forceinline", "__forceinline__"};
-
-/// Cuts the first word from a text; empty at its end.
-std::string_view next_word(std::string_view &text) {
-    std::size_t begin = 0;
-    while (begin < text.size() && !is_word(text[begin]))
-        ++begin;
-    const std::string_view word = word_at(text, begin);
-    text.remove_prefix(begin + word.size());
-    return word;
-}
-
-} // namespace
 
 void SpecifierMacros::add(std::string_view blanked) {
     for (std::size_t at = blanked.find("define"); at != none; at = blanked.find("define", at + 1)) {

@@ -1,5 +1,7 @@
 // nvcc_names.cpp -- overloads and macros that nvcc has without an include, and NVRTC has otherwise.
 #include "nvcc_names.h"
+
+#include "driver/never_destroyed.h"
 #include "source_text.h"
 
 #include <map>
@@ -107,10 +109,7 @@ Table make_functions() {
     return functions;
 }
 
-const Table &functions() {
-    static const auto *table = new Table(make_functions());
-    return *table;
-}
+const Table &functions() { return made_once<make_functions>(); }
 
 // Macros that GCC predefines, and so nvcc. Sources ask for them to find out the compiler and the
 // machine; without them, a source would be read as one for another compiler.
@@ -193,62 +192,7 @@ bool is_spelling(std::string_view word) {
     return std::ranges::find(spellings, word, &PredefinedMacro::name) != std::end(spellings);
 }
 
-const Table &macros() {
-    static const auto *table = new Table(make_macros());
-    return *table;
-}
-
-} // namespace
-
-void find_nvcc_names(std::string_view blanked, TextRole role,
-                     std::set<std::string, std::less<>> &names) {
-    for_each_word(blanked, [&](std::size_t, std::string_view word) {
-        const bool is_macro = macros().contains(word);
-        const bool is_for_headers = word == "__NVCC__" || is_spelling(word);
-        const bool is_left_out = is_macro && role == TextRole::Header && !is_for_headers;
-        if (!is_left_out && (is_macro || functions().contains(word)))
-            names.emplace(word);
-    });
-}
-
-void add_macros_of_gcc(std::set<std::string, std::less<>> &names) {
-    names.emplace(gcc_macro);
-#define PYCUDA_PROCESSOR_MACRO(name) names.emplace(name);
-#include "target/processor_macros.def"
-}
-
-std::string declare_nvcc_names(const std::set<std::string, std::less<>> &names) {
-    std::string declarations, definitions;
-    for (const std::string &name : names) {
-        if (auto function = functions().find(name); function != functions().end())
-            declarations += function->second;
-        if (auto macro = macros().find(name); macro != macros().end())
-            definitions += macro->second;
-    }
-    if (!declarations.empty())
-        definitions += std::string(types) + declarations;
-    return definitions;
-}
-
-bool conflicts_with_nvcc_names(std::string_view log) {
-    // `using cuda::std::pow;`: all calls are renamed, and so are the functions of headers.
-    if (log.find("has no member \"pow\"") != none)
-        return true;
-    constexpr std::string_view phrase = "more than one instance of overloaded function \"";
-    for (std::size_t at = log.find(phrase); at != none; at = log.find(phrase, at + 1)) {
-        std::string_view name = log.substr(at + phrase.size());
-        name = name.substr(0, name.find('"'));
-        if (const std::size_t scope = name.rfind("::"); scope != none)
-            name.remove_prefix(scope + 2);
-        if (functions().contains(name))
-            return true;
-    }
-    return false;
-}
-
-void restore_names(std::string &log) { replace_all(log, renamed_pow, "pow"); }
-
-namespace {
+const Table &macros() { return made_once<make_macros>(); }
 
 /// The declaration of a name, or the replacement header that contains the declaration.
 struct Row {
@@ -343,10 +287,7 @@ bool is_macro(const Row &row) {
            row.declaration.starts_with("#define");
 }
 
-const ImplicitNames &known_names() {
-    static const auto *table = new ImplicitNames(make_implicit_names());
-    return *table;
-}
+const ImplicitNames &known_names() { return made_once<make_implicit_names>(); }
 
 /// The text of NVRTC's message before a missing name, after the name, and for its namespace.
 struct MissingName {
@@ -360,6 +301,54 @@ constexpr MissingName missing_names[] = {
 };
 
 } // namespace
+
+void find_nvcc_names(std::string_view blanked, TextRole role,
+                     std::set<std::string, std::less<>> &names) {
+    for_each_word(blanked, [&](std::size_t, std::string_view word) {
+        const bool is_macro = macros().contains(word);
+        const bool is_for_headers = word == "__NVCC__" || is_spelling(word);
+        const bool is_left_out = is_macro && role == TextRole::Header && !is_for_headers;
+        if (!is_left_out && (is_macro || functions().contains(word)))
+            names.emplace(word);
+    });
+}
+
+void add_macros_of_gcc(std::set<std::string, std::less<>> &names) {
+    names.emplace(gcc_macro);
+#define PYCUDA_PROCESSOR_MACRO(name) names.emplace(name);
+#include "target/processor_macros.def"
+}
+
+std::string declare_nvcc_names(const std::set<std::string, std::less<>> &names) {
+    std::string declarations, definitions;
+    for (const std::string &name : names) {
+        if (auto function = functions().find(name); function != functions().end())
+            declarations += function->second;
+        if (auto macro = macros().find(name); macro != macros().end())
+            definitions += macro->second;
+    }
+    if (!declarations.empty())
+        definitions += std::string(types) + declarations;
+    return definitions;
+}
+
+bool conflicts_with_nvcc_names(std::string_view log) {
+    // `using cuda::std::pow;`: all calls are renamed, and so are the functions of headers.
+    if (log.find("has no member \"pow\"") != none)
+        return true;
+    constexpr std::string_view phrase = "more than one instance of overloaded function \"";
+    for (std::size_t at = log.find(phrase); at != none; at = log.find(phrase, at + 1)) {
+        std::string_view name = log.substr(at + phrase.size());
+        name = name.substr(0, name.find('"'));
+        if (const std::size_t scope = name.rfind("::"); scope != none)
+            name.remove_prefix(scope + 2);
+        if (functions().contains(name))
+            return true;
+    }
+    return false;
+}
+
+void restore_names(std::string &log) { replace_all(log, renamed_pow, "pow"); }
 
 std::set<std::string> implicit_macros_asked_for(std::string_view blanked) {
     std::set<std::string> names;

@@ -22,6 +22,8 @@ constexpr int success = 0;
 constexpr int error_invalid_option = 5;
 constexpr int error_compilation = 6;
 
+} // namespace
+
 std::vector<const char *> c_strings(const std::vector<std::string> &texts) {
     std::vector<const char *> pointers;
     for (const std::string &text : texts)
@@ -29,7 +31,11 @@ std::vector<const char *> c_strings(const std::vector<std::string> &texts) {
     return pointers;
 }
 
-} // namespace
+std::string without_terminator(std::string text) {
+    while (!text.empty() && text.back() == '\0')
+        text.pop_back();
+    return text;
+}
 
 class NvrtcLibrary::ProgramOwner {
   public:
@@ -38,8 +44,7 @@ class NvrtcLibrary::ProgramOwner {
         if (program)
             library_.destroy_program_(&program);
     }
-    ProgramOwner(const ProgramOwner &) = delete;
-    ProgramOwner &operator=(const ProgramOwner &) = delete;
+    ProgramOwner &operator=(ProgramOwner &&) = delete; // no copies either
 
     Program program = nullptr;
 
@@ -112,17 +117,6 @@ std::string NvrtcLibrary::fetch(Program program, Size size, Get get) const {
     check(get(program, data.data()), "copying NVRTC's output");
     return data;
 }
-
-namespace {
-
-/// The text without the terminating zero byte that NVRTC appends.
-std::string without_terminator(std::string text) {
-    while (!text.empty() && text.back() == '\0')
-        text.pop_back();
-    return text;
-}
-
-} // namespace
 
 NvrtcOutcome NvrtcLibrary::compile(const NvrtcJob &job) const {
     const LibraryCall call;

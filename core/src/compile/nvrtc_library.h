@@ -102,4 +102,10 @@ class NvrtcLibrary {
     Result (*const set_pch_heap_size_)(std::size_t) = find("nvrtcSetPCHHeapSize");
 };
 
+/// Pointers to the texts, for functions of C.
+std::vector<const char *> c_strings(const std::vector<std::string> &texts);
+
+/// A text that a library returns, without the zero bytes at its end.
+std::string without_terminator(std::string text);
+
 } // namespace pycuda::compile_detail

@@ -275,6 +275,57 @@ bool has_array_of_variable_size(std::string_view source, std::string_view log) {
     return has_word(log.substr(line, log.find('\n', line) - line), "__shared__");
 }
 
+constexpr std::string_view error_mark = "error: ";
+
+template <class Visit> void for_each_error(std::string_view log, Visit visit) {
+    for (std::size_t at = log.find(error_mark); at != none; at = log.find(error_mark, at)) {
+        at += error_mark.size();
+        visit(log.substr(at, log.find('\n', at) - at));
+    }
+}
+
+/// Errors that do not depend on a compiler's extensions.
+bool is_error_everywhere(std::string_view message) {
+    constexpr std::string_view name = "identifier \"";
+    if (message.starts_with(name) && message.ends_with("\" is undefined")) {
+        message.remove_prefix(name.size());
+        const std::string_view unknown = message.substr(0, message.find('"'));
+        // Keywords of GCC, and types of the host's headers, which nvcc includes before a source.
+        constexpr std::string_view host_types[] = {"FILE",     "div_t",       "ldiv_t",
+                                                   "pid_t",    "id_t",        "fpos_t",
+                                                   "locale_t", "max_align_t", "typeof"};
+        return !unknown.starts_with('_') && !has_any(host_types, unknown);
+    }
+    constexpr std::string_view phrases[] = {"expected a \";\"",
+                                            "too few arguments in function call",
+                                            "too many arguments in function call",
+                                            "is incompatible with parameter of type",
+                                            "cannot be assigned to an entity of type",
+                                            "cannot be used to initialize an entity of type",
+                                            "expression must be a modifiable lvalue",
+                                            "expression must have class type",
+                                            "has no member \"",
+                                            "has already been declared in the current scope",
+                                            "no operator \""};
+    return says_any(message, phrases);
+}
+
+/// Whether nvcc has no such error. A missing expression is a mistake everywhere, unless the source
+/// has an extension that NVRTC reports in this way.
+bool is_extension(std::string_view source, std::string_view log) {
+    constexpr std::string_view phrases[] = {"the size of an array must be greater than zero",
+                                            " []\" is not allowed", // the last member
+                                            "incomplete type \"void\"",
+                                            "pointer to a complete object type",
+                                            "identifier \"typeof",
+                                            "identifier \"__typeof",
+                                            "identifier \"__builtin_",
+                                            "identifier \"__extension__",
+                                            "identifier \"__asm"};
+    return says_any(log, phrases) ||
+           (may_be_gnu_extension(log) && replace_gnu_extensions(source).has_value());
+}
+
 } // namespace
 
 bool is_opencl(std::string_view source) {
@@ -394,61 +445,6 @@ std::string unknown_parameter_type(const std::string &log) {
 }
 
 bool is_host_code(const std::string &log) { return says(log, "not allowed in JIT mode"); }
-
-namespace {
-
-constexpr std::string_view error_mark = "error: ";
-
-template <class Visit> void for_each_error(std::string_view log, Visit visit) {
-    for (std::size_t at = log.find(error_mark); at != none; at = log.find(error_mark, at)) {
-        at += error_mark.size();
-        visit(log.substr(at, log.find('\n', at) - at));
-    }
-}
-
-/// Errors that do not depend on a compiler's extensions.
-bool is_error_everywhere(std::string_view message) {
-    constexpr std::string_view name = "identifier \"";
-    if (message.starts_with(name) && message.ends_with("\" is undefined")) {
-        message.remove_prefix(name.size());
-        const std::string_view unknown = message.substr(0, message.find('"'));
-        // Keywords of GCC, and types of the host's headers, which nvcc includes before a source.
-        constexpr std::string_view host_types[] = {"FILE",     "div_t",       "ldiv_t",
-                                                   "pid_t",    "id_t",        "fpos_t",
-                                                   "locale_t", "max_align_t", "typeof"};
-        return !unknown.starts_with('_') && !has_any(host_types, unknown);
-    }
-    constexpr std::string_view phrases[] = {"expected a \";\"",
-                                            "too few arguments in function call",
-                                            "too many arguments in function call",
-                                            "is incompatible with parameter of type",
-                                            "cannot be assigned to an entity of type",
-                                            "cannot be used to initialize an entity of type",
-                                            "expression must be a modifiable lvalue",
-                                            "expression must have class type",
-                                            "has no member \"",
-                                            "has already been declared in the current scope",
-                                            "no operator \""};
-    return says_any(message, phrases);
-}
-
-/// Whether nvcc has no such error. A missing expression is a mistake everywhere, unless the source
-/// has an extension that NVRTC reports in this way.
-bool is_extension(std::string_view source, std::string_view log) {
-    constexpr std::string_view phrases[] = {"the size of an array must be greater than zero",
-                                            " []\" is not allowed", // the last member
-                                            "incomplete type \"void\"",
-                                            "pointer to a complete object type",
-                                            "identifier \"typeof",
-                                            "identifier \"__typeof",
-                                            "identifier \"__builtin_",
-                                            "identifier \"__extension__",
-                                            "identifier \"__asm"};
-    return says_any(log, phrases) ||
-           (may_be_gnu_extension(log) && replace_gnu_extensions(source).has_value());
-}
-
-} // namespace
 
 bool nvcc_may_accept(std::string_view log) {
     bool accepts = false;

@@ -1,6 +1,8 @@
 // precompiled_headers.cpp -- folders named by process, and their limit.
 #include "precompiled_headers.h"
 
+#include "driver/never_destroyed.h"
+
 #include <pycuda/caller_lock.h>
 
 #include <cstdint>
@@ -78,11 +80,7 @@ struct OwnFolder {
     std::set<std::string> made_for; // headers
 };
 
-/// Never destroyed: a compilation may run after main() returns.
-OwnFolder &own_folder() {
-    static auto *folder = new OwnFolder;
-    return *folder;
-}
+OwnFolder &own_folder() { return never_destroyed<OwnFolder>(); }
 
 void remove_own_folder() {
     const OwnFolder &own = own_folder();

@@ -18,8 +18,7 @@ class ProgressLine {
     explicit ProgressLine(std::string task, int descriptor = standard_error,
                           std::chrono::milliseconds patience = std::chrono::seconds(1));
     ~ProgressLine();
-    ProgressLine(const ProgressLine &) = delete;
-    ProgressLine &operator=(const ProgressLine &) = delete;
+    ProgressLine &operator=(ProgressLine &&) = delete; // no copies either
 
   private:
     void show() noexcept;

@@ -6,6 +6,7 @@
 
 #include <map>
 
+#include "driver/never_destroyed.h"
 #include "source_text.h"
 
 namespace pycuda::compile_detail {
@@ -269,10 +270,7 @@ Table make_table() {
     return table;
 }
 
-const Table &table_of_headers() {
-    static const Table *table = new Table(make_table());
-    return *table;
-}
+const Table &table_of_headers() { return made_once<make_table>(); }
 
 // Headers that only host code uses.
 constexpr std::string_view host_headers = R"(
@@ -368,10 +366,7 @@ Table make_library_table() {
     return table;
 }
 
-const Table &library_table() {
-    static const Table *table = new Table(make_library_table());
-    return *table;
-}
+const Table &library_table() { return made_once<make_library_table>(); }
 
 } // namespace
 

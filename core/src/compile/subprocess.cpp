@@ -32,8 +32,7 @@ struct Pipe {
         close_end(0);
         close_end(1);
     }
-    Pipe(const Pipe &) = delete;
-    Pipe &operator=(const Pipe &) = delete;
+    Pipe &operator=(Pipe &&) = delete; // no copies either
 
     void close_end(int i) {
         if (ends[i] >= 0)
@@ -46,8 +45,7 @@ struct Pipe {
 struct FileActions {
     FileActions() { ::posix_spawn_file_actions_init(&actions); }
     ~FileActions() { ::posix_spawn_file_actions_destroy(&actions); }
-    FileActions(const FileActions &) = delete;
-    FileActions &operator=(const FileActions &) = delete;
+    FileActions &operator=(FileActions &&) = delete; // no copies either
     posix_spawn_file_actions_t actions;
 };
 

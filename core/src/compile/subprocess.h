@@ -24,8 +24,7 @@ class TemporaryDirectory {
   public:
     TemporaryDirectory();
     ~TemporaryDirectory();
-    TemporaryDirectory(const TemporaryDirectory &) = delete;
-    TemporaryDirectory &operator=(const TemporaryDirectory &) = delete;
+    TemporaryDirectory &operator=(TemporaryDirectory &&) = delete; // no copies either
 
     [[nodiscard]] const std::string &path() const noexcept { return path_; }
     void keep() noexcept { kept_ = true; }

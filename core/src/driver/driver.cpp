@@ -8,6 +8,7 @@
 #include "driver/block_marks.h"
 #include "driver/library.h"
 #include "driver/library_call.h"
+#include "driver/never_destroyed.h"
 #include "driver/pool_block.h"
 #include "driver/trace.h"
 
@@ -47,10 +48,7 @@ struct DriverLoader {
     static Driver &newest() { return *newest_; }
 
     /// The functions of the library, for entries of which the table holds thunks.
-    static DriverTable &traced_functions() {
-        static DriverTable *table = new DriverTable();
-        return *table;
-    }
+    static DriverTable &traced_functions() { return never_destroyed<DriverTable>(); }
 
     template <auto Member, int Version, class Pointer> struct Thunk;
     template <auto Member, int Version, class... Args>

@@ -10,8 +10,7 @@ class [[nodiscard]] LibraryCall {
   public:
     LibraryCall() noexcept;
     ~LibraryCall();
-    LibraryCall(const LibraryCall &) = delete;
-    LibraryCall &operator=(const LibraryCall &) = delete;
+    LibraryCall &operator=(LibraryCall &&) = delete; // no copies either
 };
 
 /// Waits until no other thread is in a call, and begins no further ones there.

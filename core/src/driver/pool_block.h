@@ -14,8 +14,7 @@ class PoolBlock {
   public:
     explicit PoolBlock(std::size_t size) noexcept;
     ~PoolBlock();
-    PoolBlock(const PoolBlock &) = delete;
-    PoolBlock &operator=(const PoolBlock &) = delete;
+    PoolBlock &operator=(PoolBlock &&) = delete; // no copies either
 
     /// Set before the first set_used().
     CUdeviceptr address = 0;

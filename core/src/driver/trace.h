@@ -32,8 +32,7 @@ void write_line(const char *function, const std::string &arguments, CUresult res
 class [[nodiscard]] ExpectedResult {
   public:
     ExpectedResult(CUresult code, const char *meaning) noexcept;
-    ExpectedResult(const ExpectedResult &) = delete;
-    ExpectedResult &operator=(const ExpectedResult &) = delete;
+    ExpectedResult &operator=(ExpectedResult &&) = delete; // no copies either
     ~ExpectedResult();
 
   private:

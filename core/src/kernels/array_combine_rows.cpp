@@ -15,6 +15,7 @@
 #include "arrays/device_code.h"
 #include "arrays/error_flags.h"
 #include "arrays/operation_types.h"
+#include "driver/one_of.h"
 
 #include "kernels/device/combine_rows.cuh.h"
 
@@ -40,22 +41,12 @@ enum class Task : std::uint8_t { Memory, Shared, Serial };
 
 /// The element's name in device code to which atomicAdd() adds; null if there is none.
 const char *native_name(ScalarType type) {
-    switch (type) {
-    case ScalarType::Int32:
-    case ScalarType::UInt32:
-        return "unsigned";
-    case ScalarType::Int64:
-    case ScalarType::UInt64:
-        return "unsigned long long";
-    case ScalarType::Float32:
-    case ScalarType::Complex64:
-        return "float";
-    case ScalarType::Float64:
-    case ScalarType::Complex128:
-        return "double";
-    default:
-        return nullptr;
-    }
+    using enum ScalarType;
+    return is_one_of(type, Int32, UInt32)         ? "unsigned"
+           : is_one_of(type, Int64, UInt64)       ? "unsigned long long"
+           : is_one_of(type, Float32, Complex64)  ? "float"
+           : is_one_of(type, Float64, Complex128) ? "double"
+                                                  : nullptr;
 }
 
 bool is_sum(Operation operation) {
@@ -75,14 +66,14 @@ struct Combining {
     std::int64_t width = 1, n = 0; ///< elements of a row, and of all rows
 
     KernelKey key() const noexcept {
-        return KernelKey(KernelFamily::CombinedRows)
-            .add(operation, 7)
-            .add(type, 4)
-            .add(index, 4)
-            .add(task, 2)
-            .add(is_small, 1)
-            .add(width == 1, 1)
-            .add(is_wide(n), 1);
+        return {KernelFamily::CombinedRows,
+                {{operation, 7},
+                 {type, 4},
+                 {index, 4},
+                 {task, 2},
+                 {is_small, 1},
+                 {width == 1, 1},
+                 {is_wide(n), 1}}};
     }
 };
 
@@ -206,25 +197,10 @@ void check_arguments(Operation operation, const Array &base, const Array &places
 } // namespace
 
 bool can_combine_rows(Operation operation, ScalarType type) {
-    switch (operation) {
-    case Operation::Add:
-    case Operation::Subtract:
-    case Operation::Multiply:
-    case Operation::Divide:
-    case Operation::Minimum:
-    case Operation::Maximum:
-    case Operation::Fmin:
-    case Operation::Fmax:
-    case Operation::LogicalAnd:
-    case Operation::LogicalOr:
-    case Operation::LogicalXor:
-    case Operation::BitwiseAnd:
-    case Operation::BitwiseOr:
-    case Operation::BitwiseXor:
-        break;
-    default:
+    using enum Operation;
+    if (!is_one_of(operation, Add, Subtract, Multiply, Divide, Minimum, Maximum, Fmin, Fmax,
+                   LogicalAnd, LogicalOr, LogicalXor, BitwiseAnd, BitwiseOr, BitwiseXor))
         return false;
-    }
     if (item_size(type) == 16 && !is_sum(operation))
         return false; // no atomic operation replaces so many bytes
     try {
@@ -257,41 +233,16 @@ bool combine_rows(Operation operation, const Array &base, RowIndices indices, co
     call.combining.width = width;
     call.combining.n = n;
     const bool serial = is_rolled();
+    call.combining.is_small = indices.checked && n <= small && !serial;
     Work use(stream);
-    if (!indices.checked) {
-        if (n == 0)
-            return true;
-        if (serial) {
-            run_serial(call, 0, use);
-        } else {
-            choose_grid(call);
-            launch(call, base, 0, use);
-        }
-        return true;
-    }
-    ErrorFlags::Call outside(places.context()->error_flags(), use, [&] {
-        return std::array{
-            index_out_of_bounds(std::string(operation_name(operation)) + ".at()", 0, extent)};
-    });
-    if (n != 0 && n <= small && !serial) {
-        call.combining.is_small = true;
-        choose_grid(call);
-        launch(call, base, outside.address(), use);
-        return outside.wait(1) < 0;
-    }
-    const std::int64_t one[] = {1};
-    const Array failed = Array::scratch(places.context(), one, ScalarType::Int32, stream);
-    check_row_indices(places, extent, failed, outside.address(), use);
-    outside.mark_last_use(); // the host need not wait for the second kernel
-    if (n != 0) {
-        if (serial) {
-            run_serial(call, use.write(failed), use);
-        } else {
-            choose_grid(call);
-            launch(call, base, use.write(failed), use);
-        }
-    }
-    return outside.wait(1) < 0;
+    return run_checked({std::string(operation_name(operation)) + ".at()", places, extent,
+                        indices.checked, call.combining.is_small, n != 0},
+                       use, [&](CUdeviceptr failed) {
+                           if (serial)
+                               return run_serial(call, failed, use);
+                           choose_grid(call);
+                           launch(call, base, failed, use);
+                       });
 }
 
 } // namespace pycuda

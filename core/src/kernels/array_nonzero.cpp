@@ -49,13 +49,8 @@ struct Finding {
     bool packed = false;             ///< bytes that start at a multiple of 16
 
     KernelKey key() const noexcept {
-        return KernelKey(KernelFamily::Nonzero)
-            .add(step, 2)
-            .add(type, 4)
-            .add(axes, 7)
-            .add(word, 5)
-            .add(packed, 1)
-            .add(words, 40);
+        return {KernelFamily::Nonzero,
+                {{step, 2}, {type, 4}, {axes, 7}, {word, 5}, {packed, 1}, {words, 40}}};
     }
 };
 

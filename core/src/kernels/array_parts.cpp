@@ -76,7 +76,7 @@ struct Form {
     int axes;
 
     KernelKey key() const noexcept {
-        return KernelKey(KernelFamily::Parts).add(word, 5).add(parts, 8).add(axes, 6);
+        return {KernelFamily::Parts, {{word, 5}, {parts, 8}, {axes, 6}}};
     }
     std::string source() const {
         return type_alias("Word", word_name(word)) + define("PARTS", parts) + define("AXES", axes) +

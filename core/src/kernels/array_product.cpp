@@ -144,7 +144,7 @@ void multiply_by_tiles(const Product &product) {
             arguments.add(layout.stride(axis));
     const ScalarType a = product.a.scalar_type(), b = product.b.scalar_type();
     const KernelKey key =
-        KernelKey(KernelFamily::Product).add(a, 4).add(b, 4).add(product.type, 4).add(axes, 7);
+        KernelKey(KernelFamily::Product, {{a, 4}, {b, 4}, {product.type, 4}, {axes, 7}});
     const Function &kernel = product.out.context()->kernels().find(
         key, "matmul", [&] { return tile_source(a, b, product.type, axes); });
     arguments.launch(kernel,

@@ -35,13 +35,9 @@ struct Copying {
     bool is_small = false;
 
     KernelKey key() const noexcept {
-        return KernelKey(KernelFamily::Rows)
-            .add(task, 2)
-            .add(is_small, 1)
-            .add(index, 4)
-            .add(word, 5)
-            .add(words == 1, 1)
-            .add(is_wide(n), 1);
+        return {
+            KernelFamily::Rows,
+            {{task, 2}, {is_small, 1}, {index, 4}, {word, 5}, {words == 1, 1}, {is_wide(n), 1}}};
     }
 };
 
@@ -129,7 +125,7 @@ Array separate(const Array &values, const Array &target, StreamRef stream) {
 
 std::string rows_prelude(ScalarType index, std::int64_t width, std::int64_t n) {
     return type_alias("I", cuda_name(index)) + define("ONE", width == 1) +
-           define("WIDE", is_wide(n));
+           type_alias("Count", is_wide(n) ? "unsigned long long" : "unsigned");
 }
 
 RowSteps row_steps(Array &in, const Array &base, const Array &places, StreamRef stream) {
@@ -154,12 +150,30 @@ RowSteps row_steps(Array &in, const Array &base, const Array &places, StreamRef 
     return {row_size(base), 1};
 }
 
-void check_row_indices(const Array &places, std::int64_t extent, const Array &failed,
-                       CUdeviceptr outside, Work &use) {
-    const auto n = static_cast<std::int64_t>(places.size());
+bool run_checked(const RowChecks &checks, Work &use, const std::function<void(CUdeviceptr)> &run) {
+    const Array &places = checks.places;
+    if (!checks.checked) {
+        if (checks.has_work)
+            run(0);
+        return true;
+    }
+    ErrorFlags::Call outside(places.context()->error_flags(), use, [&] {
+        return std::array{index_out_of_bounds(checks.call, 0, checks.extent)};
+    });
+    if (checks.has_work && checks.is_small) {
+        run(outside.address());
+        return outside.wait(1) < 0;
+    }
+    const std::int64_t one[] = {1};
+    const Array failed = Array::scratch(places.context(), one, ScalarType::Int32, use.stream());
     fill_32_async(use.write(failed), 0, 1, use.stream());
-    launch({.task = Task::Check, .index = places.scalar_type(), .n = n}, &failed, outside, nullptr,
-           places, {n, 1, extent, 0, 0, 0}, use);
+    const auto n = static_cast<std::int64_t>(places.size());
+    launch({.task = Task::Check, .index = places.scalar_type(), .n = n}, &failed, outside.address(),
+           nullptr, places, {n, 1, checks.extent, 0, 0, 0}, use);
+    outside.mark_last_use(); // the host need not wait for the second kernel
+    if (checks.has_work)
+        run(use.write(failed));
+    return outside.wait(1) < 0;
 }
 
 bool has_rows(const Array &array) noexcept {
@@ -188,30 +202,14 @@ bool take_rows(const Array &out, const Array &base, RowIndices indices, StreamRe
     const Array from = row_indices(places, stream);
     Work use(stream);
     const std::int64_t extent = base.layout().extent(0);
-    const auto copy = [&](CUdeviceptr outside) {
-        Copying copying{.task = Task::Take, .index = from.scalar_type()};
-        copying.word = word_of_rows(base, out, bytes, 0);
-        copying.words = bytes / static_cast<std::int64_t>(copying.word);
-        copying.n = copying.words * static_cast<std::int64_t>(from.size());
-        launch(copying, &out, outside, &base, from,
-               {copying.n, copying.words, extent, base.layout().stride(0), 0, 0}, use);
-    };
-    if (!indices.checked) {
-        copy(0);
-        return true;
-    }
-    ErrorFlags::Call outside(from.context()->error_flags(), use, [&] {
-        return std::array{index_out_of_bounds("x[indices]", 0, extent)};
-    });
-    if (has_words) {
-        copy(outside.address());
-    } else { // no word is copied, but the indices are checked
-        const std::int64_t one[] = {1};
-        check_row_indices(from, extent,
-                          Array::scratch(from.context(), one, ScalarType::Int32, stream),
-                          outside.address(), use);
-    }
-    return outside.wait(1) < 0;
+    Copying copying{.task = Task::Take, .index = from.scalar_type()};
+    copying.word = word_of_rows(base, out, bytes, 0);
+    copying.words = bytes / static_cast<std::int64_t>(copying.word);
+    copying.n = copying.words * static_cast<std::int64_t>(from.size());
+    const Geometry geometry{copying.n, copying.words, extent, base.layout().stride(0), 0, 0};
+    return run_checked(
+        {"x[indices]", from, extent, indices.checked, true, has_words}, use,
+        [&](CUdeviceptr outside) { launch(copying, &out, outside, &base, from, geometry, use); });
 }
 
 bool put_rows(const Array &base, RowIndices indices, const Array &in, StreamRef stream) {
@@ -244,25 +242,9 @@ bool put_rows(const Array &base, RowIndices indices, const Array &in, StreamRef 
         copying.n,      copying.words, extent, base.layout().stride(0), steps.row * item / word,
         repeats ? 0 : 1};
     Work use(stream);
-    if (!indices.checked) {
-        if (base.size() != 0)
-            launch(copying, &dense, 0, &base, to, geometry, use);
-        return true;
-    }
-    ErrorFlags::Call outside(to.context()->error_flags(), use, [&] {
-        return std::array{index_out_of_bounds("x[indices] = y", 0, extent)};
-    });
-    if (copying.is_small) {
-        launch(copying, &dense, outside.address(), &base, to, geometry, use);
-        return outside.wait(1) < 0;
-    }
-    const std::int64_t one[] = {1};
-    const Array failed = Array::scratch(to.context(), one, ScalarType::Int32, stream);
-    check_row_indices(to, extent, failed, outside.address(), use);
-    outside.mark_last_use(); // the host need not wait for the second kernel
-    if (base.size() != 0)
-        launch(copying, &dense, use.write(failed), &base, to, geometry, use);
-    return outside.wait(1) < 0;
+    return run_checked(
+        {"x[indices] = y", to, extent, indices.checked, copying.is_small, base.size() != 0}, use,
+        [&](CUdeviceptr failed) { launch(copying, &dense, failed, &base, to, geometry, use); });
 }
 
 } // namespace pycuda

@@ -76,15 +76,15 @@ struct Scanning {
                                              : rows * tiles();
     }
     KernelKey key() const noexcept {
-        return KernelKey(KernelFamily::Scan)
-            .add(kind, 2)
-            .add(stored, 4)
-            .add(type, 4)
-            .add(method, 3)
-            .add(vectors, 1)
-            .add(rolled, 1)
-            .add(axes, 7)
-            .add(pipeline.stages, 4);
+        return {KernelFamily::Scan,
+                {{kind, 2},
+                 {stored, 4},
+                 {type, 4},
+                 {method, 3},
+                 {vectors, 1},
+                 {rolled, 1},
+                 {axes, 7},
+                 {pipeline.stages, 4}}};
     }
 };
 

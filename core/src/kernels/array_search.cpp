@@ -85,11 +85,9 @@ void search(const Array &out, const Array &sorted, const Array &values, SearchSi
     arguments.add(geometry);
     const Variant variant{sorted.scalar_type(), side, geometry.length >= std::int64_t{1} << 30,
                           unsorted != 0};
-    const KernelKey key = KernelKey(KernelFamily::Search)
-                              .add(variant.type, 4)
-                              .add(side, 1)
-                              .add(variant.wide, 1)
-                              .add(variant.edges, 1);
+    const KernelKey key =
+        KernelKey(KernelFamily::Search,
+                  {{variant.type, 4}, {side, 1}, {variant.wide, 1}, {variant.edges, 1}});
     const std::shared_ptr<ArrayContext> &context = out.context();
     const Function &kernel =
         context->kernels().find(key, "searchsorted", [&] { return search_source(variant); });

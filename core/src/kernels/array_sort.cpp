@@ -136,7 +136,7 @@ void sort_by_passes(Sorting &work) {
     const bool wide = work.length >= longest_narrow;
     const SortTile tile = tile_of(work, wide);
     const std::int64_t tiles = divide_up(work.length, std::int64_t{tile.items} * tile.threads);
-    const std::int64_t index_size = wide ? 8 : 4, count = work.rows * work.length;
+    const std::int64_t index_size = wide ? 8 : 4;
     const SortVariant planning_kernel{work.type(), SortStage::Plan, work.pairs, false, {}};
     const SortVariant pass_kernel{work.type(), SortStage::Pass, work.pairs, wide, tile};
     work.expect(pass_kernel);
@@ -144,21 +144,14 @@ void sort_by_passes(Sorting &work) {
     const Array counts = count_digits(work);
     const Array states = work.scratch(8 + work.rows * tiles * digits * index_size);
     const Array plans = work.scratch(work.rows * 4);
-    // Only the device knows which passes are needed. There may be as many as digits. Passes write
-    // to [0] and [1] in turn, the last pass to [0]. For pairs, the array of the result also holds
-    // the intermediate positions, which are not wider than its elements.
-    const auto key_bytes = static_cast<std::int64_t>(work.keys.bytes());
-    Memory memory{work.address(work.keys), work.order ? work.address(*work.order) : 0, {}, {}};
-    if (passes > 1)
-        memory.keys_to[1] = work.scratch_address(key_bytes);
-    if (!work.pairs)
-        memory.keys_to[0] = work.address(work.result);
-    else if (passes > 2)
-        memory.keys_to[0] = work.scratch_address(key_bytes);
-    if (work.pairs) {
-        memory.values_to[0] = work.address(work.result);
-        memory.values_to[1] = passes > 1 ? work.scratch_address(count * index_size) : 0;
-    }
+    // Only the device knows which passes are needed. There may be as many as digits.
+    const SortBuffers buffers(work, passes, index_size);
+    const auto addresses = [&](const std::array<const Array *, 2> &arrays) {
+        return std::array{arrays[0] ? work.address(*arrays[0]) : 0,
+                          arrays[1] ? work.address(*arrays[1]) : 0};
+    };
+    const Memory memory{work.address(work.keys), work.order ? work.address(*work.order) : 0,
+                        addresses(buffers.keys), addresses(buffers.values)};
     Geometry geometry = geometry_of(work);
     geometry.tiles = tiles;
     KernelArguments planning(work.use, counts, plans, geometry);

@@ -92,23 +92,6 @@ void merge_axes(Call &call, bool any_order) {
         variant.wide_index = true;
 }
 
-template <class Index> void add_geometry(KernelArguments &arguments, const Call &call) {
-    const auto add = [&](auto value) { arguments.add(static_cast<Index>(value)); };
-    const RowVariant &variant = call.variant;
-    add(call.rows);
-    add(call.length);
-    for (int axis = 0; axis < std::max(variant.kept, 1); ++axis)
-        add(axis < variant.kept ? call.kept[0].extent(axis) : 1);
-    for (int axis = 0; axis < variant.reduced; ++axis)
-        add(call.reduced[0].extent(axis));
-    for (int axis = 0; axis < std::max(variant.kept, 1); ++axis)
-        for (std::size_t k = 0; k < variant.walkers; ++k)
-            add(axis < variant.kept ? call.kept[k].stride(axis) : 0);
-    for (int axis = 0; axis < variant.reduced; ++axis)
-        for (std::size_t k = 0; k < variant.walkers; ++k)
-            add(call.reduced[k].stride(axis));
-}
-
 /// The layout of a value of rows for the whole shape: all elements of a row are one.
 Layout spread(const Call &call, const Layout &rows) {
     const bool keeps_axes = rows.dimensions() == call.shape.dimensions();
@@ -121,102 +104,6 @@ Layout spread(const Call &call, const Layout &rows) {
     }
     return layout;
 }
-
-} // namespace
-
-bool RowStages::reads_arrays(const FusedStage &stage) const noexcept {
-    return std::ranges::any_of(stage.inputs, [&](int value) { return value < arrays; });
-}
-
-std::size_t RowStages::walker_of(int array) const noexcept {
-    return results.size() +
-           static_cast<std::size_t>(std::ranges::find(walked, array) - walked.begin());
-}
-
-std::shared_ptr<FusedRows> FusedRows::of(int arrays, const std::vector<FusedStage> &stages,
-                                         const std::vector<int> &results) {
-    RowStages program{arrays, stages, results};
-    int next = arrays;
-    std::size_t reductions = 0;
-    std::string text = std::to_string(arrays);
-    for (const FusedStage &stage : stages) {
-        program.first_value.push_back(next);
-        next += stage.reduction ? 1 : stage.fusion.result_count();
-        text += "/" + stage.fusion.text();
-        for (int value : stage.inputs) {
-            text += "," + std::to_string(value);
-            if (value < arrays && std::ranges::find(program.walked, value) == program.walked.end())
-                program.walked.push_back(value);
-        }
-        if (!stage.reduction)
-            continue;
-        ++reductions;
-        const FusedReduction &reduction = *stage.reduction;
-        text += "r" + std::to_string(static_cast<int>(reduction.reduction)) + ":" +
-                (reduction.dtype ? std::to_string(static_cast<int>(*reduction.dtype)) : "") +
-                (reduction.mean_of_less ? "m" : "");
-        if (reduction_inputs(reduction.reduction) != 1)
-            return nullptr;
-    }
-    for (int result : results)
-        text += ">" + std::to_string(result);
-    if (reductions == 0 || stages.size() < 2 || program.walked.empty() ||
-        program.walked.size() + results.size() > max_row_walkers)
-        return nullptr;
-    std::shared_ptr<FusedRows> rows(new FusedRows(std::move(program)));
-    rows->text_ = std::move(text);
-    return rows;
-}
-
-const TypedRows &FusedRows::typed(std::span<const Array *const> arrays) {
-    const std::lock_guard lock(mutex_);
-    for (const TypedRows &known : known_)
-        if (std::ranges::equal(arrays, std::span(known.values).first(arrays.size()), {},
-                               [](const Array *array) { return array->scalar_type(); }))
-            return known;
-    TypedRows made;
-    for (const Array *array : arrays)
-        made.values.push_back(array->scalar_type());
-    for (const FusedStage &stage : program_.stages) {
-        std::vector<ScalarType> inputs;
-        for (int value : stage.inputs)
-            inputs.push_back(made.values[static_cast<std::size_t>(value)]);
-        const TypedExpression &typed =
-            made.expressions.emplace_back(stage.fusion.expression(inputs));
-        ReductionVariant reduction{};
-        if (stage.reduction) {
-            reduction.reduction = stage.reduction->reduction;
-            reduction.expression = &typed.expression;
-            reduction.stored[0] = typed.expression.type_of(typed.expression.results[0]);
-            choose_result_types(reduction, reduction.stored[0], stage.reduction->dtype);
-            if (stage.reduction->mean_of_less)
-                reduction.finish = ReductionFinish::Divide;
-            made.values.push_back(reduction.out);
-        } else {
-            for (int result : typed.expression.results)
-                made.values.push_back(typed.expression.type_of(result));
-        }
-        made.reductions.push_back(reduction);
-    }
-    return known_.emplace_back(std::move(made));
-}
-
-Function FusedRows::kernel(const TypedRows &types, const RowVariant &variant) {
-    return types.used.get(mutex_, variant, [&](std::string &key) {
-        key = text_ + "|" + std::to_string(variant.team) + "," +
-              std::to_string(variant.columns | variant.rolled << 1 | variant.wide_index << 2) +
-              "," + std::to_string(variant.kept) + "," + std::to_string(variant.reduced);
-        for (std::size_t k = 0; k < variant.walkers; ++k)
-            key += "," + std::to_string(3 * static_cast<int>(variant.row_step[k]) +
-                                        static_cast<int>(variant.element_step[k]));
-        for (int k = 0; k < program_.arrays; ++k)
-            key +=
-                ";" + std::to_string(static_cast<int>(types.values[static_cast<std::size_t>(k)]));
-        return [&] { return KernelSource{fused_rows_source(program_, types, variant), {"run"}}; };
-    });
-}
-
-namespace {
 
 /// The kept axes of each value of rows: whether the reduced ones stay. Nothing if the values of the
 /// program do not have the shapes that one kernel computes.
@@ -323,10 +210,7 @@ void launch(const Call &call, const RowStages &program, const TypedRows &types,
         arguments.add(*call.arrays[k], call.offsets[k]);
     for (std::size_t k = 0; k < program.stages.size(); ++k) {
         const auto &[expression, numbers] = types.expressions[k];
-        std::size_t next = 0;
-        for (const Expression::Operand &operand : expression.operands)
-            if (operand.is_number)
-                add_number(arguments, numbers[next++].scalar(), operand.type);
+        add_numbers(arguments, expression, numbers);
         if (const auto &reduction = program.stages[k].reduction;
             reduction && reduction->mean_of_less) {
             const bool reads = program.reads_arrays(program.stages[k]);
@@ -334,10 +218,9 @@ void launch(const Call &call, const RowStages &program, const TypedRows &types,
             arguments.add(std::max(count - *reduction->mean_of_less, 0.0));
         }
     }
-    if (call.variant.wide_index)
-        add_geometry<std::int64_t>(arguments, call);
-    else
-        add_geometry<std::int32_t>(arguments, call);
+    const std::size_t walkers = call.variant.walkers;
+    arguments.add_split_axes(call.variant.wide_index, {call.rows, call.length},
+                             {call.kept.data(), walkers}, {call.reduced.data(), walkers});
     const std::size_t per_block = call.variant.rows_of_block();
     arguments.launch(
         kernel,
@@ -386,6 +269,98 @@ const char *prepare(const RowStages &program, std::span<const Array *const> arra
 constexpr const char *too_many_parameters = "there are too many arrays, axes and constants";
 
 } // namespace
+
+bool RowStages::reads_arrays(const FusedStage &stage) const noexcept {
+    return std::ranges::any_of(stage.inputs, [&](int value) { return value < arrays; });
+}
+
+std::size_t RowStages::walker_of(int array) const noexcept {
+    return results.size() +
+           static_cast<std::size_t>(std::ranges::find(walked, array) - walked.begin());
+}
+
+std::shared_ptr<FusedRows> FusedRows::of(int arrays, const std::vector<FusedStage> &stages,
+                                         const std::vector<int> &results) {
+    RowStages program{arrays, stages, results};
+    int next = arrays;
+    std::size_t reductions = 0;
+    std::string text = std::to_string(arrays);
+    for (const FusedStage &stage : stages) {
+        program.first_value.push_back(next);
+        next += stage.reduction ? 1 : stage.fusion.result_count();
+        text += "/" + stage.fusion.text();
+        for (int value : stage.inputs) {
+            text += "," + std::to_string(value);
+            if (value < arrays && std::ranges::find(program.walked, value) == program.walked.end())
+                program.walked.push_back(value);
+        }
+        if (!stage.reduction)
+            continue;
+        ++reductions;
+        const FusedReduction &reduction = *stage.reduction;
+        text += "r" + std::to_string(static_cast<int>(reduction.reduction)) + ":" +
+                (reduction.dtype ? std::to_string(static_cast<int>(*reduction.dtype)) : "") +
+                (reduction.mean_of_less ? "m" : "");
+        if (reduction_inputs(reduction.reduction) != 1)
+            return nullptr;
+    }
+    for (int result : results)
+        text += ">" + std::to_string(result);
+    if (reductions == 0 || stages.size() < 2 || program.walked.empty() ||
+        program.walked.size() + results.size() > max_row_walkers)
+        return nullptr;
+    std::shared_ptr<FusedRows> rows(new FusedRows(std::move(program)));
+    rows->text_ = std::move(text);
+    return rows;
+}
+
+const TypedRows &FusedRows::typed(std::span<const Array *const> arrays) {
+    const std::lock_guard lock(mutex_);
+    for (const TypedRows &known : known_)
+        if (std::ranges::equal(arrays, std::span(known.values).first(arrays.size()), {},
+                               [](const Array *array) { return array->scalar_type(); }))
+            return known;
+    TypedRows made;
+    for (const Array *array : arrays)
+        made.values.push_back(array->scalar_type());
+    for (const FusedStage &stage : program_.stages) {
+        std::vector<ScalarType> inputs;
+        for (int value : stage.inputs)
+            inputs.push_back(made.values[static_cast<std::size_t>(value)]);
+        const TypedExpression &typed =
+            made.expressions.emplace_back(stage.fusion.expression(inputs));
+        ReductionVariant reduction{};
+        if (stage.reduction) {
+            reduction.reduction = stage.reduction->reduction;
+            reduction.expression = &typed.expression;
+            reduction.stored[0] = typed.expression.type_of(typed.expression.results[0]);
+            choose_result_types(reduction, reduction.stored[0], stage.reduction->dtype);
+            if (stage.reduction->mean_of_less)
+                reduction.finish = ReductionFinish::Divide;
+            made.values.push_back(reduction.out);
+        } else {
+            for (int result : typed.expression.results)
+                made.values.push_back(typed.expression.type_of(result));
+        }
+        made.reductions.push_back(reduction);
+    }
+    return known_.emplace_back(std::move(made));
+}
+
+Function FusedRows::kernel(const TypedRows &types, const RowVariant &variant) {
+    return types.used.get(mutex_, variant, [&](std::string &key) {
+        key = text_ + "|" + std::to_string(variant.team) + "," +
+              std::to_string(variant.columns | variant.rolled << 1 | variant.wide_index << 2) +
+              "," + std::to_string(variant.kept) + "," + std::to_string(variant.reduced);
+        for (std::size_t k = 0; k < variant.walkers; ++k)
+            key += "," + std::to_string(3 * static_cast<int>(variant.row_step[k]) +
+                                        static_cast<int>(variant.element_step[k]));
+        for (int k = 0; k < program_.arrays; ++k)
+            key +=
+                ";" + std::to_string(static_cast<int>(types.values[static_cast<std::size_t>(k)]));
+        return [&] { return KernelSource{fused_rows_source(program_, types, variant), {"run"}}; };
+    });
+}
 
 std::string FusedRows::obstacle(std::span<const Array *const> arrays) {
     Call call;

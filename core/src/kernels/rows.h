@@ -8,6 +8,7 @@
 #include <pycuda/array_rows.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace pycuda {
@@ -37,9 +38,19 @@ struct RowSteps {
 };
 RowSteps row_steps(Array &in, const Array &base, const Array &places, StreamRef stream);
 
-/// Queues a kernel that checks indices for a base of `extent` rows: `failed`, an int32, becomes 1,
-/// and so does the flag at `outside` in host memory.
-void check_row_indices(const Array &places, std::int64_t extent, const Array &failed,
-                       CUdeviceptr outside, Work &use);
+/// How the indices of a call are checked.
+struct RowChecks {
+    std::string call; ///< "x[indices]", for errors
+    const Array &places;
+    std::int64_t extent; ///< rows of the base
+    bool checked;        ///< else all indices are right
+    bool is_small;       ///< the kernel checks the indices itself
+    bool has_work;       ///< else the indices are checked only
+};
+
+/// Calls `run(failed)`, which queues a kernel that does nothing if the flag at `failed` is set; 0
+/// if there is no flag. Unless the kernel checks the indices itself, and sets the flag, one before
+/// it does. False if an index is out of bounds.
+bool run_checked(const RowChecks &checks, Work &use, const std::function<void(CUdeviceptr)> &run);
 
 } // namespace pycuda

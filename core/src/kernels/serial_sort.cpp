@@ -2,7 +2,6 @@
 #include "kernels/sorting.h"
 
 #include <algorithm>
-#include <deque>
 
 namespace pycuda {
 namespace {
@@ -33,38 +32,12 @@ void sort_row_by_row(Sorting &work, bool wide) {
     work.launch(work.kernel(variant), {sort_grid(work.rows)}, 1, arguments);
 }
 
-/// The buffers that the passes read and write, [0] and [1] in turn, so that the last pass writes
-/// the result.
-struct Buffers {
-    std::array<const Array *, 2> keys{}, values{}; ///< null if the passes keep no values
-
-    Buffers(Sorting &work, int passes, std::int64_t index_size) {
-        const auto key_bytes = static_cast<std::int64_t>(work.keys.bytes());
-        auto scratch = [&](std::int64_t bytes) { return &own_.emplace_back(work.scratch(bytes)); };
-        if (passes > 1)
-            keys[1] = scratch(key_bytes);
-        if (!work.pairs)
-            keys[0] = &work.result;
-        else if (passes > 2)
-            keys[0] = scratch(key_bytes);
-        if (!work.pairs)
-            return;
-        values[0] = &work.result;
-        if (passes > 1)
-            values[1] = scratch(work.rows * work.length * index_size);
-    }
-    Buffers(const Buffers &) = delete;
-
-  private:
-    std::deque<Array> own_; ///< a deque, because its elements must not move
-};
-
 void sort_by_chunks(Sorting &work, bool wide, std::int64_t chunks) {
     const int bits = serial_bits(work.type());
     const int passes = (static_cast<int>(work.keys.item_size()) * 8 + bits - 1) / bits;
     const std::int64_t index_size = wide ? 8 : 4;
     const Array counts = work.scratch(work.rows * chunks * index_size << bits);
-    const Buffers buffers(work, passes, index_size);
+    const SortBuffers buffers(work, passes, index_size);
     auto kernel = [&](SortStage stage) -> const Function & {
         return work.kernel({work.type(), stage, work.pairs, wide, {}});
     };

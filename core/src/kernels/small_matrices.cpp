@@ -85,7 +85,7 @@ void launch(Form form, const Array &a, const Stack &stack, KernelArguments &argu
         side *= 2;
     const ScalarType type = a.scalar_type();
     const KernelKey key =
-        KernelKey(KernelFamily::SmallMatrices).add(form, 4).add(type, 4).add(side, 16);
+        KernelKey(KernelFamily::SmallMatrices, {{form, 4}, {type, 4}, {side, 16}});
     const Function &kernel = a.context()->kernels().find(key, names[static_cast<unsigned>(form)],
                                                          [&] { return source(form, type, side); });
     const unsigned block = threads_of_block(side);
@@ -94,6 +94,31 @@ void launch(Form form, const Array &a, const Stack &stack, KernelArguments &argu
         throw std::invalid_argument("a stack of " + std::to_string(stack.count) +
                                     " matrices needs more than 2147483647 blocks");
     arguments.launch(kernel, {.grid = {static_cast<unsigned>(blocks)}, .block = {block}});
+}
+
+/// Matrices of the same shape, computed from `a` by a kernel with additional parameters.
+template <class... More>
+Array transformed(Form form, const Array &a, const Array &failed, StreamRef stream,
+                  const More &...more) {
+    const Stack stack(a, Stack::Shape::Square, largest_matrix_in_block);
+    check_flag(failed);
+    const Array out = Array::empty(a.context(), a.shape(), a.dtype(), Order::C, stream);
+    if (out.size() == 0)
+        return out;
+    Work use(stream);
+    KernelArguments arguments(use, a, out, failed, static_cast<int>(stack.n), stack.count);
+    (arguments.add(more), ...);
+    launch(form, a, stack, arguments);
+    return out;
+}
+
+void determine(const Array &a, const Array &out, const Array *logarithms, StreamRef stream) {
+    const Stack stack(a);
+    if (out.size() == 0)
+        return;
+    Work use(stream);
+    KernelArguments arguments(use, a, out, logarithms, static_cast<int>(stack.n), stack.count);
+    launch(Form::Determine, a, stack, arguments);
 }
 
 } // namespace
@@ -130,35 +155,6 @@ Array solve_small(const Array &a, const Array &b, const Array &failed, StreamRef
     launch(Form::Solve, a, stack, arguments);
     return out;
 }
-
-namespace {
-
-/// Matrices of the same shape, computed from `a` by a kernel with additional parameters.
-template <class... More>
-Array transformed(Form form, const Array &a, const Array &failed, StreamRef stream,
-                  const More &...more) {
-    const Stack stack(a, Stack::Shape::Square, largest_matrix_in_block);
-    check_flag(failed);
-    const Array out = Array::empty(a.context(), a.shape(), a.dtype(), Order::C, stream);
-    if (out.size() == 0)
-        return out;
-    Work use(stream);
-    KernelArguments arguments(use, a, out, failed, static_cast<int>(stack.n), stack.count);
-    (arguments.add(more), ...);
-    launch(form, a, stack, arguments);
-    return out;
-}
-
-void determine(const Array &a, const Array &out, const Array *logarithms, StreamRef stream) {
-    const Stack stack(a);
-    if (out.size() == 0)
-        return;
-    Work use(stream);
-    KernelArguments arguments(use, a, out, logarithms, static_cast<int>(stack.n), stack.count);
-    launch(Form::Determine, a, stack, arguments);
-}
-
-} // namespace
 
 Array invert_small(const Array &a, const Array &failed, StreamRef stream) {
     return transformed(Form::Invert, a, failed, stream);

@@ -68,7 +68,7 @@ std::string sort_source(const SortVariant &variant) {
     const std::string bits = unsigned_of(item_size(variant.type));
     const TypeClass kind = type_class(variant.type);
     const bool rolled = runs_on_host();
-    return type_alias("A", bits) + type_alias("U", bits) +
+    return type_alias("U", bits) +
            type_alias("W", variant.wide ? "unsigned long long" : "unsigned") +
            define("STAGE_" + std::string(sort_kernel_name(variant.stage)), true) +
            define("SORT_KIND", kind == TypeClass::Float    ? "pycuda::SortFloat"
@@ -83,7 +83,6 @@ std::string sort_source(const SortVariant &variant) {
                                       rankings[static_cast<int>(variant.tile.ranking)]) +
            define("HELD", 1u << (variant.tile.items & 31)) + define("GROUP", variant.group) +
            define("SELECT_RANKS", std::max(variant.tile.items, 1u)) +
-           define("SELECT_EQUAL", variant.pairs ? "true" : "false") +
            define("SELECT_OUT", variant.pairs ? "long long" : "U") +
            define("SELECT_UNROLL", rolled ? "_Pragma(\"unroll 1\")" : "_Pragma(\"unroll\")") +
            define("SELECT_AHEAD", rolled ? 1 : 8) + std::string(device_code::sort_keys_cuh) +

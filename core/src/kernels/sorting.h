@@ -10,8 +10,10 @@
 #include <pycuda/launch.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,15 +54,15 @@ struct SortVariant {
     unsigned group = 0; ///< of SelectHeld and SortShort: the threads of a row
 
     KernelKey key() const noexcept {
-        return KernelKey(KernelFamily::Sort)
-            .add(type, 4)
-            .add(stage, 5)
-            .add(pairs, 1)
-            .add(wide, 1)
-            .add(tile.items, 16)
-            .add(tile.threads, 11)
-            .add(tile.ranking, 2)
-            .add(std::bit_width(group), 6);
+        return {KernelFamily::Sort,
+                {{type, 4},
+                 {stage, 5},
+                 {pairs, 1},
+                 {wide, 1},
+                 {tile.items, 16},
+                 {tile.threads, 11},
+                 {tile.ranking, 2},
+                 {std::bit_width(group), 6}}};
     }
 };
 
@@ -114,6 +116,33 @@ struct Sorting {
                        KernelArguments &arguments) {
         arguments.launch(function, {.grid = grid, .block = {block}});
     }
+};
+
+/// The buffers that the passes read and write, [0] and [1] in turn, so that the last pass writes
+/// the result. For pairs, the array of the result also holds intermediate positions, which are not
+/// wider than its elements.
+struct SortBuffers {
+    std::array<const Array *, 2> keys{}, values{}; ///< null if the passes keep no values
+
+    SortBuffers(Sorting &work, int passes, std::int64_t index_size) {
+        const auto key_bytes = static_cast<std::int64_t>(work.keys.bytes());
+        auto scratch = [&](std::int64_t bytes) { return &own_.emplace_back(work.scratch(bytes)); };
+        if (passes > 1)
+            keys[1] = scratch(key_bytes);
+        if (!work.pairs)
+            keys[0] = &work.result;
+        else if (passes > 2)
+            keys[0] = scratch(key_bytes);
+        if (!work.pairs)
+            return;
+        values[0] = &work.result;
+        if (passes > 1)
+            values[1] = scratch(work.rows * work.length * index_size);
+    }
+    SortBuffers &operator=(SortBuffers &&) = delete; // no copies either
+
+  private:
+    std::deque<Array> own_; ///< a deque, because its elements must not move
 };
 
 /// Throws for invalid axes, types and orders.

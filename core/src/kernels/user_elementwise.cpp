@@ -124,7 +124,7 @@ struct ElementwiseKernel::Call::Walked {
 };
 
 ElementwiseKernel::ElementwiseKernel(std::vector<KernelArgument> arguments, ElementwiseText text)
-    : state_(std::make_unique<State>()) {
+    : state_(std::make_shared<State>()) {
     state_->arguments = std::move(arguments);
     state_->text = std::move(text);
     const ElementwiseText &own = state_->text;
@@ -147,10 +147,6 @@ ElementwiseKernel::ElementwiseKernel(std::vector<KernelArgument> arguments, Elem
 
 ElementwiseKernel::ElementwiseKernel(std::string_view arguments, std::string operation)
     : ElementwiseKernel(parse_kernel_arguments(arguments), {.operation = std::move(operation)}) {}
-
-ElementwiseKernel::~ElementwiseKernel() = default;
-ElementwiseKernel::ElementwiseKernel(ElementwiseKernel &&) noexcept = default;
-ElementwiseKernel &ElementwiseKernel::operator=(ElementwiseKernel &&) noexcept = default;
 
 const std::vector<KernelArgument> &ElementwiseKernel::arguments() const noexcept {
     return state_->arguments;
@@ -181,7 +177,7 @@ bool ElementwiseKernel::Call::try_strides(const State &state) {
     options.rolled = runs_on_host();
     options.vectors = !options.rolled && state.all_walked && vector_length(walked) > 1;
     options.order = state.uses_index ? IndexOrder::Memory : IndexOrder::Any;
-    walked_ = std::make_unique<Walked>(std::move(walked), options);
+    walked_ = std::make_shared<Walked>(std::move(walked), options);
     walked_->offsets.reserve(arrays_.size());
     std::size_t walker = 0;
     for (std::size_t k = 0; k < arrays_.size(); ++k)
@@ -256,8 +252,6 @@ ElementwiseKernel::Call::Call(std::span<const ArrayView> arrays, StreamRef strea
     : arrays_(arrays) {
     config_.stream = stream;
 }
-ElementwiseKernel::Call::Call(Call &&) noexcept = default;
-ElementwiseKernel::Call::~Call() = default;
 
 const Function &ElementwiseKernel::Call::function() const noexcept {
     return variant_->functions.front();

@@ -145,7 +145,7 @@ KernelSource ReductionKernel::State::write(const Form &form) const {
 }
 
 ReductionKernel::ReductionKernel(std::vector<KernelArgument> arguments, ReductionText text)
-    : state_(std::make_unique<State>()) {
+    : state_(std::make_shared<State>()) {
     state_->arguments = std::move(arguments);
     state_->text = std::move(text);
     check_kernel_name("reduction kernel", state_->text.name);
@@ -162,10 +162,6 @@ ReductionKernel::ReductionKernel(std::vector<KernelArgument> arguments, Reductio
 
 ReductionKernel::ReductionKernel(std::string_view arguments, ReductionText text)
     : ReductionKernel(parse_kernel_arguments(arguments), std::move(text)) {}
-
-ReductionKernel::~ReductionKernel() = default;
-ReductionKernel::ReductionKernel(ReductionKernel &&) noexcept = default;
-ReductionKernel &ReductionKernel::operator=(ReductionKernel &&) noexcept = default;
 
 const std::vector<KernelArgument> &ReductionKernel::arguments() const noexcept {
     return state_->arguments;
@@ -199,8 +195,6 @@ ReductionKernel::Call ReductionKernel::prepare(std::span<const ArrayView> arrays
 }
 
 ReductionKernel::Call::Call(std::span<const ArrayView> arrays) : arrays_(arrays) {}
-ReductionKernel::Call::Call(Call &&) noexcept = default;
-ReductionKernel::Call::~Call() = default;
 
 void ReductionKernel::Call::push_array(ArgumentBlock &block, std::size_t array) const {
     if (forms_)

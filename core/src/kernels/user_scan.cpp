@@ -143,7 +143,7 @@ void ScanKernel::State::check_shapes(const ArrayView &out, const ArrayView &in) 
     }
 }
 
-ScanKernel::ScanKernel(ScanText text) : state_(std::make_unique<State>()) {
+ScanKernel::ScanKernel(ScanText text) : state_(std::make_shared<State>()) {
     if (text.kind == ScanKind::Exclusive && text.neutral.empty())
         throw std::invalid_argument("neutral element is required for exclusive scan");
     check_kernel_name("scan kernel", text.name);
@@ -151,9 +151,6 @@ ScanKernel::ScanKernel(ScanText text) : state_(std::make_unique<State>()) {
     state_->build = state_->text.build;
     state_->macros.take_from(state_->build.options);
 }
-ScanKernel::~ScanKernel() = default;
-ScanKernel::ScanKernel(ScanKernel &&) noexcept = default;
-ScanKernel &ScanKernel::operator=(ScanKernel &&) noexcept = default;
 
 const ScanText &ScanKernel::text() const noexcept { return state_->text; }
 std::string ScanKernel::source() const { return state_->write({Access::Vectors}).text; }

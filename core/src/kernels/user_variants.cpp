@@ -1,6 +1,7 @@
 // user_variants.cpp -- compiles and loads the variants of a user's kernel, and finds them again.
 #include "kernels/user_variants.h"
 
+#include "driver/never_destroyed.h"
 #include "kernels/user_text.h"
 
 #include <pycuda/caller_lock.h>
@@ -15,8 +16,7 @@
 namespace pycuda {
 
 CUcontext require_context_handle() {
-    CUcontext context = nullptr;
-    driver().cuCtxGetCurrent(&context);
+    const CUcontext context = driver().cuCtxGetCurrent.value();
     if (context == nullptr) [[unlikely]]
         return Context::require_current().get(); // throws if there is no context
     return context;
@@ -107,10 +107,8 @@ VariantCache::Variant VariantCache::make(const Place &place, const KernelBuild &
 }
 
 Function fused_kernel(std::string_view key, const std::function<KernelSource()> &write_source) {
-    static auto *cache =
-        new VariantCache; // never destroyed: arrays may exist until the process ends
     const KernelBuild build = {.options = {"--fmad=false"}, .builtins = Builtins::Minimal};
-    return cache->get(key, build, write_source)->functions.front();
+    return never_destroyed<VariantCache>().get(key, build, write_source)->functions.front();
 }
 
 void VariantCache::keep(const Place &place, const Variant &variant) {

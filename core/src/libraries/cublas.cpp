@@ -29,12 +29,6 @@ struct Cublas : LibraryTable {
 };
 const Cublas *cublas() { return library_table<Cublas>(); }
 
-} // namespace
-
-struct BlasState : LibraryState<Cublas> {};
-
-namespace {
-
 struct BlasCall : LibraryCall<Cublas> {
     BlasCall(LibraryHandles &handles, StreamRef stream)
         : LibraryCall(handles.blas_mutex, handles.blas, stream) {}
@@ -45,6 +39,8 @@ template <class T> T *address_of(const Array &array, Work &use) {
 }
 
 } // namespace
+
+struct BlasState : LibraryState<Cublas> {};
 
 bool cublas_takes(ScalarType type) { return library_type(type) && cublas() != nullptr; }
 

@@ -70,8 +70,7 @@ class Plan {
         }
     }
     ~Plan() { (void)cufft()->destroy.status(handle_); }
-    Plan(const Plan &) = delete;
-    Plan &operator=(const Plan &) = delete;
+    Plan &operator=(Plan &&) = delete; // no copies either
 
     const PlanKey &key() const noexcept { return key_; }
     int handle() const noexcept { return handle_; }

@@ -57,8 +57,7 @@ struct SolverState {
         (void)cusolver()->destroy_params.status(params);
         (void)cusolver()->destroy.status(handle);
     }
-    SolverState(const SolverState &) = delete;
-    SolverState &operator=(const SolverState &) = delete;
+    SolverState &operator=(SolverState &&) = delete; // no copies either
 
     LibraryHandle handle = nullptr;
     SolverParams params = nullptr;
@@ -95,8 +94,7 @@ class SolverCall {
             state_->last_call.reset();
         }
     }
-    SolverCall(const SolverCall &) = delete;
-    SolverCall &operator=(const SolverCall &) = delete;
+    SolverCall &operator=(SolverCall &&) = delete; // no copies either
 
     LibraryHandle handle() const noexcept { return state_->handle; }
     SolverParams params() const noexcept { return state_->params; }

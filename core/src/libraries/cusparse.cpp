@@ -41,12 +41,6 @@ struct Cusparse : LibraryTable {
 };
 const Cusparse *cusparse() { return library_table<Cusparse>(); }
 
-} // namespace
-
-struct SparseState : LibraryState<Cusparse> {};
-
-namespace {
-
 class SparseCall : public LibraryCall<Cusparse> {
   public:
     SparseCall(const Array &array, Work &use)
@@ -77,8 +71,7 @@ class Descriptor {
         if (value_ != nullptr)
             (void)(cusparse()->*destroy_).status(value_);
     }
-    Descriptor(const Descriptor &) = delete;
-    Descriptor &operator=(const Descriptor &) = delete;
+    Descriptor &operator=(Descriptor &&) = delete; // no copies either
 
     void **target() noexcept { return &value_; }
     void *get() const noexcept { return value_; }
@@ -179,6 +172,8 @@ SparseProduct multiply(const SparseRows &a, const SparseRows &b, Work &use) {
 }
 
 } // namespace
+
+struct SparseState : LibraryState<Cusparse> {};
 
 bool sparse_library_takes(ScalarType type) {
     return is_library_float(type) && cusparse() != nullptr;

@@ -29,8 +29,7 @@ class LibraryHandles {
   public:
     static std::shared_ptr<LibraryHandles> make(const Context &context);
     ~LibraryHandles();
-    LibraryHandles(const LibraryHandles &) = delete;
-    LibraryHandles &operator=(const LibraryHandles &) = delete;
+    LibraryHandles &operator=(LibraryHandles &&) = delete; // no copies either
 
     CallerMutex blas_mutex, solver_mutex, fourier_mutex, sparse_mutex;
     std::shared_ptr<BlasState> blas;

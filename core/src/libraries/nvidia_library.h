@@ -178,8 +178,7 @@ template <class Table> const Table *library_table() {
 template <class Table> struct LibraryState {
     LibraryState() { library_table<Table>()->create(&handle); }
     ~LibraryState() { (void)library_table<Table>()->destroy.status(handle); }
-    LibraryState(const LibraryState &) = delete;
-    LibraryState &operator=(const LibraryState &) = delete;
+    LibraryState &operator=(LibraryState &&) = delete; // no copies either
     void *handle = nullptr;
 };
 

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
 #include <optional>
 #include <system_error>
 #include <thread>
@@ -47,8 +46,7 @@ class [[nodiscard]] SignalsBlocked {
         pthread_sigmask(SIG_SETMASK, &all, &before_);
     }
     ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    SignalsBlocked(const SignalsBlocked &) = delete;
-    SignalsBlocked &operator=(const SignalsBlocked &) = delete;
+    SignalsBlocked &operator=(SignalsBlocked &&) = delete; // no copies either
 
   private:
     sigset_t before_;

@@ -51,8 +51,7 @@ class [[nodiscard]] CopyTeam::Job {
     Job(CopyTeam &team, std::function<void(std::size_t)> copy);
     /// Waits for chunks that are being copied. Chunks that no thread has started are dropped.
     ~Job();
-    Job(const Job &) = delete;
-    Job &operator=(const Job &) = delete;
+    Job &operator=(Job &&) = delete; // no copies either
 
     /// Allows the team to copy the next `chunks` chunks.
     void allow(std::size_t chunks);

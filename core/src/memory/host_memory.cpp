@@ -77,9 +77,7 @@ void HostRange::give_back() {
 
 CUdeviceptr HostRange::device_pointer() const {
     ScopedContext scope(context_);
-    CUdeviceptr pointer = 0;
-    driver().cuMemHostGetDevicePointer(&pointer, data_, 0);
-    return pointer;
+    return driver().cuMemHostGetDevicePointer.value(data_, 0);
 }
 
 } // namespace detail
@@ -102,11 +100,7 @@ CUdeviceptr PinnedMemory::device_pointer() const {
     return range_.device_pointer();
 }
 
-unsigned PinnedMemory::flags() const {
-    unsigned flags = 0;
-    driver().cuMemHostGetFlags(&flags, data());
-    return flags;
-}
+unsigned PinnedMemory::flags() const { return driver().cuMemHostGetFlags.value(data()); }
 
 void PinnedMemory::free() {
     require(range_.data(), "pagelocked_host_allocation::free", "pinned memory", size());

@@ -1,6 +1,7 @@
 // pageable_copy.cpp -- one ring of pinned memory per context, and the copies through these rings.
 #include "memory/pageable_copy.h"
 
+#include "driver/never_destroyed.h"
 #include "memory/address_range.h"
 #include "memory/copy_team.h"
 #include "target/copy_past_caches.h"
@@ -104,11 +105,7 @@ class Ring {
 
 class Rings {
   public:
-    static Rings &instance() {
-        static Rings *const instance =
-            new Rings; // never destroyed: contexts of static objects may end later
-        return *instance;
-    }
+    static Rings &instance() { return never_destroyed<Rings>(); }
     /// The ring of the current context, created at the first use.
     std::shared_ptr<Ring> current() {
         const Context context = Context::require_current();

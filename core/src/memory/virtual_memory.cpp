@@ -32,12 +32,9 @@ std::string bytes_text(std::size_t bytes) { return std::to_string(bytes) + " byt
 
 std::size_t granularity(const Device &device, Granularity kind) {
     const CUmemAllocationProp wanted = properties(device);
-    std::size_t bytes = 0;
-    driver().cuMemGetAllocationGranularity(&bytes, &wanted,
-                                           kind == Granularity::Minimum
-                                               ? CU_MEM_ALLOC_GRANULARITY_MINIMUM
-                                               : CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
-    return bytes;
+    return driver().cuMemGetAllocationGranularity.value(
+        &wanted, kind == Granularity::Minimum ? CU_MEM_ALLOC_GRANULARITY_MINIMUM
+                                              : CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
 }
 
 /// One reference to the driver's allocation. Mappings hold their own references.
@@ -61,9 +58,8 @@ PhysicalMemory::PhysicalMemory(std::size_t bytes, const Device &device, Sharing 
 }
 
 PhysicalMemory PhysicalMemory::import_descriptor(int descriptor, std::size_t bytes) {
-    CUmemGenericAllocationHandle handle = 0;
-    driver().cuMemImportFromShareableHandle(
-        &handle, reinterpret_cast<void *>(static_cast<std::intptr_t>(descriptor)),
+    const CUmemGenericAllocationHandle handle = driver().cuMemImportFromShareableHandle.value(
+        reinterpret_cast<void *>(static_cast<std::intptr_t>(descriptor)),
         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     return PhysicalMemory(std::make_shared<State>(handle, bytes));
 }
@@ -77,8 +73,7 @@ CUmemGenericAllocationHandle PhysicalMemory::get() const {
 std::size_t PhysicalMemory::size() const noexcept { return closed() ? 0 : state_->bytes; }
 
 Device PhysicalMemory::device() const {
-    CUmemAllocationProp found{};
-    driver().cuMemGetAllocationPropertiesFromHandle(&found, get());
+    const CUmemAllocationProp found = driver().cuMemGetAllocationPropertiesFromHandle.value(get());
     return Device(found.location.id);
 }
 

@@ -50,29 +50,16 @@ ArgumentError::ArgumentError(const std::string &kernel, std::size_t index, std::
       kernel_(kernel), index_(index) {}
 
 std::string detail::describe_value(ValueKind kind, std::size_t size) {
-    const char *name = "a value";
-    switch (kind) {
-    case ValueKind::Unknown:
+    if (kind == ValueKind::Unknown)
         return plural(size, "byte");
-    case ValueKind::Pointer:
-        name = "a pointer";
-        break;
-    case ValueKind::Signed:
-        name = "an integer";
-        break;
-    case ValueKind::Unsigned:
-        name = "an unsigned integer";
-        break;
-    case ValueKind::Float:
-        name = size == 2 ? "half" : size == 4 ? "float" : "double";
-        break;
-    case ValueKind::BFloat16:
-        name = "bfloat16";
-        break;
-    case ValueKind::Bytes:
-        name = "a struct";
-        break;
-    }
+    const char *name = kind == ValueKind::Pointer    ? "a pointer"
+                       : kind == ValueKind::Signed   ? "an integer"
+                       : kind == ValueKind::Unsigned ? "an unsigned integer"
+                       : kind == ValueKind::BFloat16 ? "bfloat16"
+                       : kind == ValueKind::Bytes    ? "a struct"
+                       : size == 2                   ? "half"
+                       : size == 4                   ? "float"
+                                                     : "double";
     return std::string(name) + " of " + plural(size, "byte");
 }
 

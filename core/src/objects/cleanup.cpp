@@ -5,6 +5,7 @@
 // abort.
 #include "objects/cleanup.h"
 
+#include "driver/one_of.h"
 #include "objects/context_owner.h"
 #include "objects/outside_captures.h"
 
@@ -19,21 +20,11 @@ namespace {
 
 /// Errors that a failed kernel leaves in its context: every later call returns them.
 bool is_left_by_kernel(CUresult result) noexcept {
-    switch (result) {
-    case CUDA_ERROR_ILLEGAL_ADDRESS:
-    case CUDA_ERROR_LAUNCH_TIMEOUT:
-    case CUDA_ERROR_ASSERT:
-    case CUDA_ERROR_HARDWARE_STACK_ERROR:
-    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
-    case CUDA_ERROR_MISALIGNED_ADDRESS:
-    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
-    case CUDA_ERROR_INVALID_PC:
-    case CUDA_ERROR_LAUNCH_FAILED:
-    case CUDA_ERROR_ECC_UNCORRECTABLE:
-        return true;
-    default:
-        return false;
-    }
+    return is_one_of(result, CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_LAUNCH_TIMEOUT,
+                     CUDA_ERROR_ASSERT, CUDA_ERROR_HARDWARE_STACK_ERROR,
+                     CUDA_ERROR_ILLEGAL_INSTRUCTION, CUDA_ERROR_MISALIGNED_ADDRESS,
+                     CUDA_ERROR_INVALID_ADDRESS_SPACE, CUDA_ERROR_INVALID_PC,
+                     CUDA_ERROR_LAUNCH_FAILED, CUDA_ERROR_ECC_UNCORRECTABLE);
 }
 
 bool is_of_dead_context(CUresult result) noexcept {

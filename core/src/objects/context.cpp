@@ -11,6 +11,7 @@
 #include <pycuda/device.h>
 #include <pycuda/primary_context.h>
 
+#include "driver/never_destroyed.h"
 #include "objects/cleanup.h"
 #include "objects/context_owner.h"
 #include "objects/graph_checks.h"
@@ -120,11 +121,7 @@ class Registry {
     std::unordered_set<CUcontext> retired_;
 };
 
-/// Never destroyed: contexts of static objects may end later.
-Registry &registry() {
-    static Registry *registry = new Registry();
-    return *registry;
-}
+Registry &registry() { return never_destroyed<Registry>(); }
 
 std::shared_ptr<ContextOwner> make_owner(CUcontext handle, CUdevice device,
                                          ContextOwner::Hold hold) {
@@ -137,17 +134,9 @@ struct DefaultContext {
     std::optional<Context> context;
 };
 
-/// Never destroyed: threads may run until the process ends.
-DefaultContext &default_context() {
-    static DefaultContext *chosen = new DefaultContext();
-    return *chosen;
-}
+DefaultContext &default_context() { return never_destroyed<DefaultContext>(); }
 
-CUcontext current_handle() {
-    CUcontext handle = nullptr;
-    driver().cuCtxGetCurrent(&handle);
-    return handle;
-}
+CUcontext current_handle() { return driver().cuCtxGetCurrent.value(); }
 
 bool primary_is_active(CUdevice device) noexcept {
     const Driver *loaded = driver_for_cleanup();
@@ -160,11 +149,9 @@ bool primary_is_active(CUdevice device) noexcept {
 
 /// An owner for the current context, which other code created.
 std::shared_ptr<ContextOwner> own_foreign(CUcontext handle) {
-    CUdevice device = 0;
-    driver().cuCtxGetDevice(&device);
+    const CUdevice device = driver().cuCtxGetDevice.value();
     if (primary_is_active(device)) {
-        CUcontext primary = nullptr;
-        driver().cuDevicePrimaryCtxRetain(&primary, device);
+        const CUcontext primary = driver().cuDevicePrimaryCtxRetain.value(device);
         if (primary == handle)
             return make_owner(handle, device, ContextOwner::Hold::Primary);
         driver().cuDevicePrimaryCtxRelease(device);
@@ -283,8 +270,7 @@ void detail::ContextOwner::run_last_actions(const Driver &loaded) noexcept {
 Context Context::primary(const Device &device, unsigned flags) {
     if (flags != 0)
         driver().cuDevicePrimaryCtxSetFlags(device.get(), flags);
-    CUcontext handle = nullptr;
-    driver().cuDevicePrimaryCtxRetain(&handle, device.get());
+    const CUcontext handle = driver().cuDevicePrimaryCtxRetain.value(device.get());
     return Context(make_owner(handle, device.get(), ContextOwner::Hold::Primary));
 }
 
@@ -292,8 +278,7 @@ void reset_primary_context(const Device &device) {
     if (!primary_is_active(device.get()))
         return;
     const std::optional<Context> chosen = Context::get_default();
-    CUcontext handle = nullptr;
-    driver().cuDevicePrimaryCtxRetain(&handle, device.get());
+    const CUcontext handle = driver().cuDevicePrimaryCtxRetain.value(device.get());
     const int retained = 1 + registry().give_up(handle);
     if (chosen && chosen->get() == handle)
         Context::set_default(std::nullopt);
@@ -303,10 +288,8 @@ void reset_primary_context(const Device &device) {
 }
 
 Context Context::create(const Device &device, unsigned flags) {
-    CUcontext handle = nullptr;
-    driver().cuCtxCreate(&handle, flags, device.get());
-    CUcontext popped = nullptr; // the driver has made its successor current
-    driver().cuCtxPopCurrent(&popped);
+    const CUcontext handle = driver().cuCtxCreate.value(flags, device.get());
+    driver().cuCtxPopCurrent.value(); // the driver has made its successor current
     return Context(make_owner(handle, device.get(), ContextOwner::Hold::Own));
 }
 
@@ -389,8 +372,7 @@ Context Context::pop() {
     std::optional<Context> top = current();
     if (!top)
         throw Error("context::pop", CUDA_ERROR_INVALID_CONTEXT, "cannot pop non-current context");
-    CUcontext popped = nullptr;
-    driver().cuCtxPopCurrent(&popped);
+    driver().cuCtxPopCurrent.value();
     skip_retired();
     return *std::move(top);
 }
@@ -411,10 +393,8 @@ void Context::detach() {
                     "cannot detach from invalid context");
     if (get_default() == *this)
         set_default(std::nullopt);
-    if (is_current()) {
-        CUcontext popped = nullptr;
-        driver().cuCtxPopCurrent(&popped);
-    }
+    if (is_current())
+        driver().cuCtxPopCurrent.value();
     if (owner_->hold == ContextOwner::Hold::Own && owner_->holds == 0)
         check(owner_->give_back(), "cuCtxDestroy");
     // From here, this object holds only the name of the context, not a reference.
@@ -473,9 +453,7 @@ void Context::synchronize(const KeepWaiting &keep_waiting) const {
 
 std::size_t Context::limit(CUlimit limit) const {
     ScopedContext scope(*this);
-    std::size_t value = 0;
-    driver().cuCtxGetLimit(&value, limit);
-    return value;
+    return driver().cuCtxGetLimit.value(limit);
 }
 
 void Context::set_limit(CUlimit limit, std::size_t value) const {
@@ -485,9 +463,7 @@ void Context::set_limit(CUlimit limit, std::size_t value) const {
 
 CUfunc_cache Context::cache_config() const {
     ScopedContext scope(*this);
-    CUfunc_cache config{};
-    driver().cuCtxGetCacheConfig(&config);
-    return config;
+    return driver().cuCtxGetCacheConfig.value();
 }
 
 void Context::set_cache_config(CUfunc_cache config) const {
@@ -497,9 +473,7 @@ void Context::set_cache_config(CUfunc_cache config) const {
 
 CUsharedconfig Context::shared_config() const {
     ScopedContext scope(*this);
-    CUsharedconfig config{};
-    driver().cuCtxGetSharedMemConfig(&config);
-    return config;
+    return driver().cuCtxGetSharedMemConfig.value();
 }
 
 void Context::set_shared_config(CUsharedconfig config) const {

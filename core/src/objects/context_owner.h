@@ -52,8 +52,7 @@ struct ContextOwner {
     ContextOwner(CUcontext handle, CUdevice device, Hold hold, std::shared_ptr<StreamSet> streams)
         : handle(handle), device(device), hold(hold), streams(std::move(streams)) {}
     ~ContextOwner();
-    ContextOwner(const ContextOwner &) = delete;
-    ContextOwner &operator=(const ContextOwner &) = delete;
+    ContextOwner &operator=(ContextOwner &&) = delete; // no copies either
 
     /// Destroys or releases the context, once.
     CUresult give_back() noexcept;
@@ -91,8 +90,7 @@ class ContextMark {
         if (other != nullptr)
             static_cast<void>(driver().cuEventDestroy.status(other)); // of a wait in another thread
     }
-    ContextMark(const ContextMark &) = delete;
-    ContextMark &operator=(const ContextMark &) = delete;
+    ContextMark &operator=(ContextMark &&) = delete; // no copies either
     [[nodiscard]] CUevent get() const noexcept { return event_; }
 
   private:

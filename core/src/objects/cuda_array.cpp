@@ -1,6 +1,9 @@
 // cuda_array.cpp -- CUDA arrays and mipmaps.
 #include <pycuda/caller_lock.h>
+
 #include <pycuda/cuda_array.h>
+
+#include "driver/one_of.h"
 
 #include <pycuda/driver.h>
 
@@ -53,28 +56,6 @@ CUmipmappedArray create(const CUDA_ARRAY3D_DESCRIPTOR &description, unsigned lev
     return handle;
 }
 
-} // namespace
-
-std::size_t bytes_of_format(CUarray_format format) noexcept {
-    switch (format) {
-    case CU_AD_FORMAT_UNSIGNED_INT8:
-    case CU_AD_FORMAT_SIGNED_INT8:
-        return 1;
-    case CU_AD_FORMAT_UNSIGNED_INT16:
-    case CU_AD_FORMAT_SIGNED_INT16:
-    case CU_AD_FORMAT_HALF:
-        return 2;
-    case CU_AD_FORMAT_UNSIGNED_INT32:
-    case CU_AD_FORMAT_SIGNED_INT32:
-    case CU_AD_FORMAT_FLOAT:
-        return 4;
-    default:
-        return 0;
-    }
-}
-
-namespace {
-
 /// The owner of an array, which free() gives up. Its keepers may hold the memory longer.
 template <class Raw, CUresult (*Destroy)(Raw)> class FreeableMemory {
   public:
@@ -99,6 +80,18 @@ template <class Raw, CUresult (*Destroy)(Raw)> class FreeableMemory {
 };
 
 } // namespace
+
+std::size_t bytes_of_format(CUarray_format format) noexcept {
+    if (is_one_of(format, CU_AD_FORMAT_UNSIGNED_INT8, CU_AD_FORMAT_SIGNED_INT8))
+        return 1;
+    if (is_one_of(format, CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_SIGNED_INT16,
+                  CU_AD_FORMAT_HALF))
+        return 2;
+    return is_one_of(format, CU_AD_FORMAT_UNSIGNED_INT32, CU_AD_FORMAT_SIGNED_INT32,
+                     CU_AD_FORMAT_FLOAT)
+               ? 4
+               : 0;
+}
 
 class MipmappedArray::Memory
     : public FreeableMemory<CUmipmappedArray, detail::destroy_mipmapped_array> {
@@ -158,15 +151,11 @@ std::shared_ptr<const void> CudaArray::keep() const {
 }
 
 CUDA_ARRAY_DESCRIPTOR CudaArray::description() const {
-    CUDA_ARRAY_DESCRIPTOR description{};
-    driver().cuArrayGetDescriptor(&description, get());
-    return description;
+    return driver().cuArrayGetDescriptor.value(get());
 }
 
 CUDA_ARRAY3D_DESCRIPTOR CudaArray::description_3d() const {
-    CUDA_ARRAY3D_DESCRIPTOR description{};
-    driver().cuArray3DGetDescriptor(&description, get());
-    return description;
+    return driver().cuArray3DGetDescriptor.value(get());
 }
 
 void CudaArray::free() {

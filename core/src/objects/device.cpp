@@ -39,11 +39,7 @@ Device::Device(int ordinal) : handle_(device_by_ordinal(ordinal)) {}
 
 Device::Device(const std::string &pci_bus_id) : handle_(device_by_pci_bus_id(pci_bus_id)) {}
 
-int Device::count() {
-    int count = 0;
-    driver().cuDeviceGetCount(&count);
-    return count;
-}
+int Device::count() { return driver().cuDeviceGetCount.value(); }
 
 std::string Device::name() const {
     char name[256] = "";
@@ -58,8 +54,7 @@ std::string Device::pci_bus_id() const {
 }
 
 std::array<std::byte, 16> Device::uuid() const {
-    CUuuid uuid{};
-    driver().cuDeviceGetUuid(&uuid, handle_);
+    const CUuuid uuid = driver().cuDeviceGetUuid.value(handle_);
     std::array<std::byte, 16> bytes;
     static_assert(sizeof uuid.bytes == sizeof bytes);
     std::memcpy(bytes.data(), uuid.bytes, sizeof bytes);
@@ -71,11 +66,7 @@ ComputeCapability Device::compute_capability() const {
             attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)};
 }
 
-std::size_t Device::total_memory() const {
-    std::size_t bytes = 0;
-    driver().cuDeviceTotalMem(&bytes, handle_);
-    return bytes;
-}
+std::size_t Device::total_memory() const { return driver().cuDeviceTotalMem.value(handle_); }
 
 int Device::attribute(CUdevice_attribute attribute) const {
     int value = 0;
@@ -92,8 +83,7 @@ std::optional<int> Device::attribute_if_known(CUdevice_attribute attribute) cons
 }
 
 bool Device::can_access_peer(const Device &peer) const {
-    int can = 0;
-    driver().cuDeviceCanAccessPeer(&can, handle_, peer.get());
+    const int can = driver().cuDeviceCanAccessPeer.value(handle_, peer.get());
     return can != 0;
 }
 

@@ -16,9 +16,7 @@ namespace {
 
 CUevent create_event(const Context &context, unsigned flags) {
     ScopedContext scope(context);
-    CUevent handle = nullptr;
-    driver().cuEventCreate(&handle, flags);
-    return handle;
+    return driver().cuEventCreate.value(flags);
 }
 
 /// Queries each of the two events alone: for an event without timing, the time since itself is an
@@ -114,10 +112,6 @@ float Event::milliseconds_since(const Event &start) const {
     return milliseconds;
 }
 
-CUipcEventHandle Event::ipc_handle() const {
-    CUipcEventHandle handle{};
-    driver().cuIpcGetEventHandle(&handle, require());
-    return handle;
-}
+CUipcEventHandle Event::ipc_handle() const { return driver().cuIpcGetEventHandle.value(require()); }
 
 } // namespace pycuda

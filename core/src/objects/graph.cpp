@@ -24,16 +24,10 @@ CUresult detail::destroy_executable_graph(CUgraphExec graph) {
 
 namespace {
 
-CUgraph create_graph() {
-    CUgraph graph = nullptr;
-    driver().cuGraphCreate(&graph, 0);
-    return graph;
-}
+CUgraph create_graph() { return driver().cuGraphCreate.value(0); }
 
 CUgraphExec instantiate(const Graph &graph) {
-    CUgraphExec executable = nullptr;
-    driver().cuGraphInstantiateWithFlags(&executable, graph.get(), 0);
-    return executable;
+    return driver().cuGraphInstantiateWithFlags.value(graph.get(), 0);
 }
 
 /// The parameters of a node that launches a kernel.
@@ -47,8 +41,7 @@ class KernelNode {
         detail::set_launch_shape(what_, config);
         what_.extra = extra_;
     }
-    KernelNode(const KernelNode &) = delete;
-    KernelNode &operator=(const KernelNode &) = delete;
+    KernelNode &operator=(KernelNode &&) = delete; // no copies either
 
     const CUDA_KERNEL_NODE_PARAMS *get() const { return &what_; }
 
@@ -79,15 +72,12 @@ std::size_t Graph::node_count() const {
 }
 
 Graph Graph::clone() const {
-    CUgraph copy = nullptr;
-    driver().cuGraphClone(&copy, get());
+    const CUgraph copy = driver().cuGraphClone.value(get());
     return Graph(Owner::adopt(copy, context()), checks_);
 }
 
 CUgraphNode Graph::add_empty(const std::vector<CUgraphNode> &dependencies) {
-    CUgraphNode node = nullptr;
-    driver().cuGraphAddEmptyNode(&node, get(), dependencies.data(), dependencies.size());
-    return node;
+    return driver().cuGraphAddEmptyNode.value(get(), dependencies.data(), dependencies.size());
 }
 
 CUgraphNode Graph::add_kernel(const std::vector<CUgraphNode> &dependencies,
@@ -103,18 +93,14 @@ CUgraphNode Graph::add_kernel(const std::vector<CUgraphNode> &dependencies,
 
 CUgraphNode Graph::add_copy(const std::vector<CUgraphNode> &dependencies,
                             const CUDA_MEMCPY3D &what) {
-    CUgraphNode node = nullptr;
-    driver().cuGraphAddMemcpyNode(&node, get(), dependencies.data(), dependencies.size(), &what,
-                                  context().get());
-    return node;
+    return driver().cuGraphAddMemcpyNode.value(get(), dependencies.data(), dependencies.size(),
+                                               &what, context().get());
 }
 
 CUgraphNode Graph::add_fill(const std::vector<CUgraphNode> &dependencies,
                             const CUDA_MEMSET_NODE_PARAMS &what) {
-    CUgraphNode node = nullptr;
-    driver().cuGraphAddMemsetNode(&node, get(), dependencies.data(), dependencies.size(), &what,
-                                  context().get());
-    return node;
+    return driver().cuGraphAddMemsetNode.value(get(), dependencies.data(), dependencies.size(),
+                                               &what, context().get());
 }
 
 Graph::Conditional Graph::add_conditional(const std::vector<CUgraphNode> &dependencies,

@@ -1,6 +1,7 @@
 // graph_checks.cpp -- the checks of a graph, and the waits that report those that failed.
 #include "objects/graph_checks.h"
 
+#include "driver/never_destroyed.h"
 #include "objects/graph_objects.h"
 #include "objects/outside_captures.h"
 #include "objects/recording.h"
@@ -25,6 +26,21 @@ void *page_in(std::byte *memory) {
     void *first = memory;
     return std::align(page, page, first, space);
 }
+
+/// A capture in progress.
+struct Capture {
+    cuuint64_t id = 0;
+    CUgraph graph = nullptr;
+
+    /// False if the stream is not being captured.
+    bool read(StreamRef stream) {
+        CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+        return !stream.is_default() && driver().cuStreamGetCaptureInfo.available() &&
+               driver().cuStreamGetCaptureInfo.status(stream.get(), &status, &id, &graph, nullptr,
+                                                      nullptr) == CUDA_SUCCESS &&
+               status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
+    }
+};
 
 } // namespace
 
@@ -94,11 +110,7 @@ struct ChecksInUse {
         return nullptr;
     }
 
-    /// Never destroyed: graphs may exist until the process ends.
-    static ChecksInUse &instance() {
-        static auto *instance = new ChecksInUse;
-        return *instance;
-    }
+    static ChecksInUse &instance() { return never_destroyed<ChecksInUse>(); }
 
   private:
     void count() {
@@ -106,25 +118,6 @@ struct ChecksInUse {
                                std::memory_order_relaxed);
     }
 };
-
-namespace {
-
-/// A capture in progress.
-struct Capture {
-    cuuint64_t id = 0;
-    CUgraph graph = nullptr;
-
-    /// False if the stream is not being captured.
-    bool read(StreamRef stream) {
-        CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-        return !stream.is_default() && driver().cuStreamGetCaptureInfo.available() &&
-               driver().cuStreamGetCaptureInfo.status(stream.get(), &status, &id, &graph, nullptr,
-                                                      nullptr) == CUDA_SUCCESS &&
-               status == CU_STREAM_CAPTURE_STATUS_ACTIVE;
-    }
-};
-
-} // namespace
 
 std::shared_ptr<GraphChecks> GraphChecks::find(StreamRef stream) {
     Capture capture;
@@ -208,8 +201,7 @@ std::unique_ptr<FailedCheck> GraphChecks::take_failure() {
 }
 
 void report_checks(StreamRef stream) {
-    CUcontext context = nullptr;
-    driver().cuCtxGetCurrent(&context);
+    const CUcontext context = driver().cuCtxGetCurrent.value();
     if (const std::unique_ptr<FailedCheck> failure = ChecksInUse::instance().take(context, stream))
         throw FailedCheck(*failure);
 }

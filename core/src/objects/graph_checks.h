@@ -42,8 +42,7 @@ class GraphChecks {
         : capture_(capture), context_(std::move(context)) {}
     /// Keeps an error that no wait has reported for the next wait in the context.
     ~GraphChecks();
-    GraphChecks(const GraphChecks &) = delete;
-    GraphChecks &operator=(const GraphChecks &) = delete;
+    GraphChecks &operator=(GraphChecks &&) = delete; // no copies either
 
     /// The address of a flag for each failure, an int32 that is 0. A kernel of a launch that sets
     /// flag i makes the next wait for the launch throw failures[i].

@@ -31,9 +31,8 @@ void CUDA_CB note_end(void *pointer) {
 
 void give_to_graph(CUgraph graph, std::shared_ptr<void> object) {
     auto owned = std::make_unique<Owned>(Owned{std::move(object)});
-    CUuserObject handle = nullptr;
-    driver().cuUserObjectCreate(&handle, owned.get(), note_end, 1,
-                                CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+    const CUuserObject handle = driver().cuUserObjectCreate.value(
+        owned.get(), note_end, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
     (void)owned.release(); // note_end() owns it now
     const CUresult result =
         driver().cuGraphRetainUserObject.status(graph, handle, 1, CU_GRAPH_USER_OBJECT_MOVE);

@@ -12,8 +12,7 @@ namespace {
 
 CUgreenCtx create(const Device &device, const SmResource &resource) {
     CUdevResource part = resource.get();
-    CUdevResourceDesc description{};
-    driver().cuDevResourceGenerateDesc(&description, &part, 1);
+    const CUdevResourceDesc description = driver().cuDevResourceGenerateDesc.value(&part, 1);
     CUgreenCtx handle = nullptr;
     check(driver().cuGreenCtxCreate.status(&handle, description, device.get(),
                                            CU_GREEN_CTX_DEFAULT_STREAM),
@@ -23,8 +22,7 @@ CUgreenCtx create(const Device &device, const SmResource &resource) {
 }
 
 Context context_of(CUgreenCtx green) {
-    CUcontext context = nullptr;
-    driver().cuCtxFromGreenCtx(&context, green);
+    const CUcontext context = driver().cuCtxFromGreenCtx.value(green);
     return Context::borrow(context);
 }
 
@@ -73,8 +71,8 @@ GreenContext::~GreenContext() {
 }
 
 Stream GreenContext::create_stream(int priority) const {
-    CUstream stream = nullptr;
-    driver().cuGreenCtxStreamCreate(&stream, handle_, CU_STREAM_NON_BLOCKING, priority);
+    const CUstream stream =
+        driver().cuGreenCtxStreamCreate.value(handle_, CU_STREAM_NON_BLOCKING, priority);
     return Stream::adopt(stream, context_);
 }
 

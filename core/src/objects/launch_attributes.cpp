@@ -92,10 +92,8 @@ void launch_packed(const Function &function, const LaunchConfig &config,
 }
 
 int max_active_blocks(const Function &function, int block_threads, std::size_t shared_bytes) {
-    int blocks = 0;
-    driver().cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function.require(), block_threads,
-                                                         shared_bytes);
-    return blocks;
+    return driver().cuOccupancyMaxActiveBlocksPerMultiprocessor.value(function.require(),
+                                                                      block_threads, shared_bytes);
 }
 
 BlockSuggestion suggest_block(const Function &function, std::size_t shared_bytes,

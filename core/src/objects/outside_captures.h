@@ -16,8 +16,7 @@ class [[nodiscard]] OutsideCaptures {
   public:
     OutsideCaptures() noexcept;
     ~OutsideCaptures() { exchange(); }
-    OutsideCaptures(const OutsideCaptures &) = delete;
-    OutsideCaptures &operator=(const OutsideCaptures &) = delete;
+    OutsideCaptures &operator=(OutsideCaptures &&) = delete; // no copies either
 
   private:
     void exchange() noexcept;

@@ -34,6 +34,31 @@ CUstream create_stream(const Context &context, unsigned flags, int priority) {
     return create_stream(flags, priority);
 }
 
+thread_local CurrentStream stream_of_thread;
+
+/// The context of a stream; null if the stream belongs to each context, or if the handle is no
+/// stream, which the work itself reports.
+CUcontext context_of(CUstream stream) {
+    CUcontext context = nullptr;
+    if (stream != nullptr && stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD)
+        (void)driver().cuStreamGetCtx.status(stream, &context);
+    return context;
+}
+
+StreamRef stream_in_current_context(const CurrentStream &stream) {
+    if (stream.object != nullptr)
+        static_cast<void>(stream.object->require());
+    if (stream.context == nullptr)
+        return stream.handle;
+    CUcontext current = nullptr;
+    (void)driver().cuCtxGetCurrent.status(&current);
+    return current == nullptr || current == stream.context ? StreamRef(stream.handle) : StreamRef();
+}
+
+bool is_recorded(StreamRef stream) {
+    return !stream.is_default() && recording_of(stream.get()) == Recording::Yes;
+}
+
 } // namespace
 
 Stream::Stream(unsigned flags, int priority)
@@ -108,35 +133,6 @@ unsigned Stream::flags() const {
     driver().cuStreamGetFlags(require(), &flags);
     return flags;
 }
-
-namespace {
-
-thread_local CurrentStream stream_of_thread;
-
-/// The context of a stream; null if the stream belongs to each context, or if the handle is no
-/// stream, which the work itself reports.
-CUcontext context_of(CUstream stream) {
-    CUcontext context = nullptr;
-    if (stream != nullptr && stream != CU_STREAM_LEGACY && stream != CU_STREAM_PER_THREAD)
-        (void)driver().cuStreamGetCtx.status(stream, &context);
-    return context;
-}
-
-StreamRef stream_in_current_context(const CurrentStream &stream) {
-    if (stream.object != nullptr)
-        static_cast<void>(stream.object->require());
-    if (stream.context == nullptr)
-        return stream.handle;
-    CUcontext current = nullptr;
-    (void)driver().cuCtxGetCurrent.status(&current);
-    return current == nullptr || current == stream.context ? StreamRef(stream.handle) : StreamRef();
-}
-
-bool is_recorded(StreamRef stream) {
-    return !stream.is_default() && recording_of(stream.get()) == Recording::Yes;
-}
-
-} // namespace
 
 CurrentStream::CurrentStream(const Stream &stream)
     : handle(stream.require()), context(stream.context().get()), object(&stream) {}

@@ -8,7 +8,6 @@
 #include <pycuda/driver.h>
 #include <pycuda/work.h>
 
-#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <stdexcept>
@@ -28,34 +27,21 @@ constexpr int kMostAxes = 5;
 
 std::string on_axis(int axis) { return " on axis " + std::to_string(axis); }
 
+/// The copies do not compute with the elements.
 std::optional<CUtensorMapDataType> type_of(ScalarType type) {
-    switch (type) {
-    case ScalarType::Bool:
-    case ScalarType::Int8:
-    case ScalarType::UInt8:
-        return CU_TENSOR_MAP_DATA_TYPE_UINT8;
-    case ScalarType::Int16: // copies do not compute with the elements
-    case ScalarType::UInt16:
-        return CU_TENSOR_MAP_DATA_TYPE_UINT16;
-    case ScalarType::Int32:
-        return CU_TENSOR_MAP_DATA_TYPE_INT32;
-    case ScalarType::UInt32:
-        return CU_TENSOR_MAP_DATA_TYPE_UINT32;
-    case ScalarType::Int64:
-        return CU_TENSOR_MAP_DATA_TYPE_INT64;
-    case ScalarType::UInt64:
-        return CU_TENSOR_MAP_DATA_TYPE_UINT64;
-    case ScalarType::Float16:
-        return CU_TENSOR_MAP_DATA_TYPE_FLOAT16;
-    case ScalarType::BFloat16:
-        return CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
-    case ScalarType::Float32:
-        return CU_TENSOR_MAP_DATA_TYPE_FLOAT32;
-    case ScalarType::Float64:
-        return CU_TENSOR_MAP_DATA_TYPE_FLOAT64;
-    default:
-        return std::nullopt;
-    }
+    using enum ScalarType;
+    constexpr std::pair<ScalarType, CUtensorMapDataType> types[] = {
+        {Bool, CU_TENSOR_MAP_DATA_TYPE_UINT8},        {Int8, CU_TENSOR_MAP_DATA_TYPE_UINT8},
+        {UInt8, CU_TENSOR_MAP_DATA_TYPE_UINT8},       {Int16, CU_TENSOR_MAP_DATA_TYPE_UINT16},
+        {UInt16, CU_TENSOR_MAP_DATA_TYPE_UINT16},     {Int32, CU_TENSOR_MAP_DATA_TYPE_INT32},
+        {UInt32, CU_TENSOR_MAP_DATA_TYPE_UINT32},     {Int64, CU_TENSOR_MAP_DATA_TYPE_INT64},
+        {UInt64, CU_TENSOR_MAP_DATA_TYPE_UINT64},     {Float16, CU_TENSOR_MAP_DATA_TYPE_FLOAT16},
+        {BFloat16, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16}, {Float32, CU_TENSOR_MAP_DATA_TYPE_FLOAT32},
+        {Float64, CU_TENSOR_MAP_DATA_TYPE_FLOAT64}};
+    for (const auto &[element, found] : types)
+        if (element == type)
+            return found;
+    return std::nullopt;
 }
 
 CUtensorMapDataType type_for(const Array &tensor, const TensorBox &box) {
@@ -189,14 +175,12 @@ TensorMap TensorMap::tiled(const Array &tensor, const TensorBox &box) {
         if (inner > 0)
             strides[inner - 1] = static_cast<cuuint64_t>(tensor.layout().stride(axis));
     }
-    CUtensorMap encoded; // aligned as the driver demands
-    driver().cuTensorMapEncodeTiled(
-        &encoded, type, static_cast<cuuint32_t>(axes),
-        reinterpret_cast<void *>(tensor.unrecorded_address()), extents.data(), strides.data(),
-        counts.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, CUtensorMapSwizzle(swizzle),
-        CUtensorMapL2promotion(promotion),
+    CUtensorMap encoded = driver().cuTensorMapEncodeTiled.value(
+        type, static_cast<cuuint32_t>(axes), reinterpret_cast<void *>(tensor.unrecorded_address()),
+        extents.data(), strides.data(), counts.data(), steps.data(), CU_TENSOR_MAP_INTERLEAVE_NONE,
+        CUtensorMapSwizzle(swizzle), CUtensorMapL2promotion(promotion),
         box.fills_with_nan ? CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA
-                           : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+                           : CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE); // aligned as the driver demands
     TensorMap map(tensor);
     std::memcpy(map.bytes_.data(), &encoded, sizeof encoded);
     return map;

@@ -24,18 +24,14 @@ void detail::throw_closed_object(const char *what) {
 namespace {
 
 CUtexObject create(const CUDA_RESOURCE_DESC &resource, const CUDA_TEXTURE_DESC &texture) {
-    CUtexObject object = 0;
-    driver().cuTexObjectCreate(&object, &resource, &texture, nullptr);
-    return object;
+    return driver().cuTexObjectCreate.value(&resource, &texture, nullptr);
 }
 
 CUsurfObject create(CUarray array) {
     CUDA_RESOURCE_DESC resource{};
     resource.resType = CU_RESOURCE_TYPE_ARRAY;
     resource.res.array.hArray = array;
-    CUsurfObject object = 0;
-    driver().cuSurfObjectCreate(&object, &resource);
-    return object;
+    return driver().cuSurfObjectCreate.value(&resource);
 }
 
 } // namespace

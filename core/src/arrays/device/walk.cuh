@@ -57,6 +57,16 @@ constexpr int block = 256, per_thread = 4;
     }
 #endif
 
+#ifdef AXES // of walk_strided.cuh and walk_tiles.cuh
+#define WALKER(name) walker_##name,
+enum Walker { WALKED(WALKER) walkers };
+struct Geometry {
+    Index n, rows, extent[AXES], stride[AXES][walkers];
+};
+#define OFFSET(name) Index offset_##name = 0;
+#define ADVANCE(name) offset_##name += at * g.stride[axis][walker_##name];
+#endif
+
 #define ELEMENT_I(name) name[i]
 #define PLACE_I(name) (name + i)
 #define STORE_I(name) name[i] = results.name;

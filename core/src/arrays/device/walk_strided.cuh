@@ -5,15 +5,6 @@
 // Flat: each thread computes all indices of an element.
 #pragma once
 
-#define WALKER(name) walker_##name,
-enum Walker { WALKED(WALKER) walkers };
-
-struct Geometry {
-    Index n, rows, extent[AXES], stride[AXES][walkers];
-};
-
-#define OFFSET(name) Index offset_##name = 0;
-#define ADVANCE(name) offset_##name += at * g.stride[axis][walker_##name];
 #define AT(name, bytes) (*(type_##name *)((char *)name + (bytes)))
 
 #if UNIT_STEPS

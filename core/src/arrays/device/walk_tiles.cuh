@@ -11,17 +11,8 @@
 // CROSSED(X) and DIRECT(X) are the operands of the two kinds.
 #pragma once
 
-#define WALKER(name) walker_##name,
-enum Walker { WALKED(WALKER) walkers };
-
-struct Geometry {
-    Index n, rows, extent[AXES], stride[AXES][walkers];
-};
-
 constexpr int block_rows = block / TILE, tile_rows = TILE / block_rows;
 
-#define OFFSET(name) Index offset_##name = 0;
-#define ADVANCE(name) offset_##name += at * g.stride[axis][walker_##name];
 #define AT_XY(name)                                                                                \
     (*(type_##name *)((char *)name + (offset_##name + y * g.stride[AXES - 2][walker_##name] +      \
                                       x * g.stride[AXES - 1][walker_##name])))

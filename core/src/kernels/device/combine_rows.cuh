@@ -4,7 +4,7 @@
 //
 //   I             the type of an index
 //   Step          a struct of an operation: Step::operate(0, a, b); Step::O is the element's type
-//   ONE, WIDE     as in rows.cuh, for elements
+//   ONE, Count    as in rows.cuh, for elements
 //   TASK_MEMORY   1: threads combine elements with atomic operations in memory
 //   TASK_SHARED   1, for sums: a thread block adds to its own table in shared memory, and then the
 //                 table to memory. `copies` neighbouring numbers of the table belong to one
@@ -20,11 +20,6 @@
 // from the end. With *failed not 0, nothing is written.
 #pragma once
 
-#if WIDE
-typedef unsigned long long Count;
-#else
-typedef unsigned Count;
-#endif
 typedef Step::O T;
 
 // Elements of all rows, elements of a row; steps in elements of `values` from row to row and within

@@ -7,7 +7,7 @@
 //   TAKE, PUT, CHECK    1 for one of the tasks: `dense` gets rows of `base`; `base` gets rows of
 //                `dense`; or `dense` becomes 1 if an index is out of bounds
 //   ONE          1 if a row has one word
-//   WIDE         1 if the number of words needs 64 bits
+//   Count        the type of the number of words
 //   SMALL        1 with PUT for one thread block, which checks the indices first
 //
 // TAKE, CHECK and a small PUT set `*outside`, which is host memory, if an index is out of bounds. A
@@ -15,12 +15,6 @@
 // nothing if it is 1. If `outside` is null, the indices are not checked: negative ones and those
 // out of bounds are skipped.
 #pragma once
-
-#if WIDE
-typedef unsigned long long Count;
-#else
-typedef unsigned Count;
-#endif
 
 // Words of all rows, words of a row; steps in words of `dense` from row to row and within a row.
 struct Geometry {

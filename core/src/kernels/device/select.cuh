@@ -11,9 +11,8 @@
 // both. A row is then partitioned at a key: less, equal, greater, each in the original order.
 // Blocks first count the tiles of 4096 keys, as in array_nonzero.cpp.
 //
-// Text before this file: sort_keys.cuh, SELECT_RANKS (the number of ranks), SELECT_EQUAL (for
-// encode()), SELECT_UNROLL (a pragma for loops over a tile), and SELECT_AHEAD (a thread's loads in
-// flight).
+// Text before this file: sort_keys.cuh, SELECT_RANKS (the number of ranks), SELECT_UNROLL (a pragma
+// for loops over a tile), and SELECT_AHEAD (a thread's loads in flight).
 #pragma once
 
 namespace pycuda {
@@ -49,7 +48,7 @@ __device__ __forceinline__ int digit_bits(int pass) {
 constexpr int select_passes = (select_width + select_bits - 1) / select_bits;
 
 __device__ __forceinline__ U select_key(U bits, const SelectGeometry &g) {
-    return U(encode<SELECT_EQUAL>(bits) ^ U(g.flip));
+    return U(encode(bits) ^ U(g.flip));
 }
 
 /// Counts digits of keys[from, to) with the threads of a block. In the first pass, all ranks share
@@ -97,10 +96,10 @@ __device__ __forceinline__ void choose_digit(const unsigned *count, int pass, So
     __syncthreads();
 }
 
+#if defined STAGE_select_count
 /// One pass over a part of a row: counts[row][pass][rank][digit], initially zero. Blocks: x parts
 /// of a row, y rows.
-__device__ void count_part(const U *keys, const Sought *sought, unsigned *counts,
-                           const SelectGeometry &g) {
+SORT_KERNEL(const U *keys, const Sought *sought, unsigned *counts, SelectGeometry g) {
     __shared__ unsigned count[SELECT_RANKS * select_digits];
     const int used = (g.pass == 0 ? 1 : SELECT_RANKS) * select_digits;
     for (int i = threadIdx.x; i < used; i += sort_threads)
@@ -119,11 +118,10 @@ __device__ void count_part(const U *keys, const Sought *sought, unsigned *counts
         if (count[i] != 0)
             atomicAdd(all + i, count[i]);
 }
-
+#elif defined STAGE_select_choose
 /// Chooses the digit of one rank of a row in a pass; after the last pass, writes the key if `out`
 /// is not null. Blocks: x ranks, y rows.
-__device__ void choose_part(const unsigned *counts, Sought *sought, U *out,
-                            const SelectGeometry &g) {
+SORT_KERNEL(const unsigned *counts, Sought *sought, U *out, SelectGeometry g) {
     __shared__ unsigned warp_sums[sort_warps];
     __shared__ Sought here;
     const long long row = blockIdx.y, mine = row * SELECT_RANKS + blockIdx.x;
@@ -143,9 +141,9 @@ __device__ void choose_part(const unsigned *counts, Sought *sought, U *out,
     if (g.pass == select_passes - 1 && out != nullptr)
         out[mine] = decode(U(U(here.key) ^ U(g.flip)));
 }
-
+#elif defined STAGE_select_row
 /// All passes over a row. Blocks: rows.
-__device__ void select_row(const U *keys, Sought *sought, U *out, const SelectGeometry &g) {
+SORT_KERNEL(const U *keys, Sought *sought, U *out, SelectGeometry g) {
     __shared__ unsigned count[SELECT_RANKS * select_digits];
     __shared__ unsigned warp_sums[sort_warps];
     __shared__ Sought here[SELECT_RANKS];
@@ -174,7 +172,7 @@ __device__ void select_row(const U *keys, Sought *sought, U *out, const SelectGe
     if (out != nullptr)
         out[mine] = decode(U(U(here[threadIdx.x].key) ^ U(g.flip)));
 }
-
+#else
 /// A lane's part of the tile of its block: each 32nd key of its warp.
 struct TileParts {
     long long row, first;
@@ -203,9 +201,9 @@ __device__ __forceinline__ unsigned long long count_warp(const U *in, const Tile
     return static_cast<unsigned long long>(greater) << 32 | less;
 }
 
+#if defined STAGE_partition_count
 /// The counts of each tile of each row.
-__device__ void count_tiles(const U *keys, const Sought *sought, unsigned long long *counts,
-                            const SelectGeometry &g) {
+SORT_KERNEL(const U *keys, const Sought *sought, unsigned long long *counts, SelectGeometry g) {
     __shared__ unsigned long long warps[sort_warps];
     const TileParts part = tile_parts(sought, g);
     const unsigned long long mine = count_warp(keys + part.row * g.length, part, g);
@@ -219,12 +217,11 @@ __device__ void count_tiles(const U *keys, const Sought *sought, unsigned long l
         sum += warps[w];
     counts[blockIdx.x] = sum;
 }
-
-/// Moves a tile's keys (or, with SELECT_EQUAL, their indices) to their parts. `ends`: the running
+#else
+/// Moves a tile's keys (or, with SORT_PAIRS, their indices) to their parts. `ends`: the running
 /// sums of the counts along rows.
-template <class Out>
-__device__ void write_tile(const U *keys, const Sought *sought, const unsigned long long *ends,
-                           Out *out, const SelectGeometry &g) {
+SORT_KERNEL(const U *keys, const Sought *sought, const unsigned long long *ends, SELECT_OUT *out,
+            SelectGeometry g) {
     __shared__ unsigned long long warps[sort_warps];
     const TileParts part = tile_parts(sought, g);
     const U *in = keys + part.row * g.length;
@@ -240,7 +237,7 @@ __device__ void write_tile(const U *keys, const Sought *sought, const unsigned l
     const long long greater_from = equal_from + static_cast<long long>(at.equal);
     long long less = static_cast<long long>(before & 0xffffffff);
     long long greater = static_cast<long long>(before >> 32);
-    Out *to = out + part.row * g.length;
+    SELECT_OUT *to = out + part.row * g.length;
     const unsigned below = (1u << part.lane) - 1;
     SELECT_UNROLL
     for (int k = 0; k < select_warp_keys / 32; ++k) {
@@ -257,40 +254,12 @@ __device__ void write_tile(const U *keys, const Sought *sought, const unsigned l
                                 : is_greater ? greater_from + greater_here
                                              : equal_from + i - less_here - greater_here;
         if (there)
-            to[place] = SELECT_EQUAL ? Out(i) : Out(stored);
+            to[place] = static_cast<SELECT_OUT>(SORT_PAIRS ? i : stored);
         less += __popc(lesses);
         greater += __popc(greaters);
     }
 }
+#endif
+#endif
 
 } // namespace pycuda
-
-#if defined STAGE_select_count
-extern "C" __global__ void __launch_bounds__(SORT_THREADS)
-    KERNEL(const U *keys, const pycuda::Sought *sought, unsigned *counts,
-           pycuda::SelectGeometry g) {
-    pycuda::count_part(keys, sought, counts, g);
-}
-#elif defined STAGE_select_choose
-extern "C" __global__ void __launch_bounds__(SORT_THREADS)
-    KERNEL(const unsigned *counts, pycuda::Sought *sought, U *out, pycuda::SelectGeometry g) {
-    pycuda::choose_part(counts, sought, out, g);
-}
-#elif defined STAGE_select_row
-extern "C" __global__ void __launch_bounds__(SORT_THREADS)
-    KERNEL(const U *keys, pycuda::Sought *sought, U *out, pycuda::SelectGeometry g) {
-    pycuda::select_row(keys, sought, out, g);
-}
-#elif defined STAGE_partition_count
-extern "C" __global__ void __launch_bounds__(SORT_THREADS)
-    KERNEL(const U *keys, const pycuda::Sought *sought, unsigned long long *counts,
-           pycuda::SelectGeometry g) {
-    pycuda::count_tiles(keys, sought, counts, g);
-}
-#else
-extern "C" __global__ void __launch_bounds__(SORT_THREADS)
-    KERNEL(const U *keys, const pycuda::Sought *sought, const unsigned long long *ends,
-           SELECT_OUT *out, pycuda::SelectGeometry g) {
-    pycuda::write_tile(keys, sought, ends, out, g);
-}
-#endif

@@ -68,43 +68,35 @@ struct HeldGroup {
     }
 };
 
-template <bool wide> struct HeldKeyOf {
-    typedef unsigned Type;
-};
-template <> struct HeldKeyOf<true> {
-    typedef unsigned long long Type;
-};
-typedef HeldKeyOf<(sizeof(U) > 4)>::Type HeldKey; ///< shuffles have 32 or 64 bits
-
 /// The keys of a row: thread t has those with the indices t, t + GROUP, ...
 struct HeldRow {
-    HeldKey key[HELD]; ///< behind the end of the row, the greatest number
-    HeldKey least, greatest;
+    LaneKey key[HELD]; ///< behind the end of the row, the greatest number
+    LaneKey least, greatest;
     HeldGroup group;
 
-    __device__ __forceinline__ int count_below(HeldKey limit) {
+    __device__ __forceinline__ int count_below(LaneKey limit) {
         int count = 0;
 #pragma unroll
         for (int k = 0; k < HELD; ++k)
             count += key[k] < limit;
         return group.join<HeldSum>(count);
     }
-    __device__ __forceinline__ HeldKey least_above(HeldKey limit) {
-        HeldKey found = ~HeldKey(0);
+    __device__ __forceinline__ LaneKey least_above(LaneKey limit) {
+        LaneKey found = ~LaneKey(0);
 #pragma unroll
         for (int k = 0; k < HELD; ++k)
             found = key[k] > limit && key[k] < found ? key[k] : found;
         return group.join<HeldLess>(found);
     }
-    __device__ __forceinline__ HeldKey search(int rank) {
-        const HeldKey differing = least ^ greatest;
+    __device__ __forceinline__ LaneKey search(int rank) {
+        const LaneKey differing = least ^ greatest;
         if (differing == 0)
             return least;
-        const int top = sizeof(HeldKey) > 4 ? 63 - __clzll(differing) : 31 - __clz(differing);
-        HeldKey found = greatest & ~(((HeldKey(1) << top) - 1) | HeldKey(1) << top);
+        const int top = sizeof(LaneKey) > 4 ? 63 - __clzll(differing) : 31 - __clz(differing);
+        LaneKey found = greatest & ~(((LaneKey(1) << top) - 1) | LaneKey(1) << top);
 #pragma unroll 1
         for (int bit = top; bit >= 0; --bit) {
-            const HeldKey trial = found | HeldKey(1) << bit;
+            const LaneKey trial = found | LaneKey(1) << bit;
             if (count_below(trial) <= rank)
                 found = trial;
         }
@@ -113,7 +105,7 @@ struct HeldRow {
 };
 
 /// Writes the keys of all ranks of each row, out[row][rank]. Blocks: rows, or groups of rows.
-__device__ void select_held(const U *keys, U *out, const HeldGeometry &g) {
+SORT_KERNEL(const U *keys, U *out, HeldGeometry g) {
     __shared__ unsigned long long place[2][held_warps];
     const long long row = blockIdx.x * (long long)(sort_threads / GROUP) + threadIdx.x / GROUP;
     if (GROUP <= 32 && row >= g.rows)
@@ -122,20 +114,20 @@ __device__ void select_held(const U *keys, U *out, const HeldGeometry &g) {
     const U *const from = keys + row * g.length;
     HeldRow held;
     held.group = {place, 0};
-    HeldKey least = ~HeldKey(0), greatest = 0;
+    LaneKey least = ~LaneKey(0), greatest = 0;
 #pragma unroll
     for (int k = 0; k < HELD; ++k) {
         const int i = mine + k * GROUP;
-        held.key[k] = ~HeldKey(0);
+        held.key[k] = ~LaneKey(0);
         if (i < length) {
-            held.key[k] = U(encode<false>(from[i]) ^ U(g.flip));
+            held.key[k] = U(encode(from[i]) ^ U(g.flip));
             least = held.key[k] < least ? held.key[k] : least;
             greatest = held.key[k] > greatest ? held.key[k] : greatest;
         }
     }
     held.least = held.group.join<HeldLess>(least);
     held.greatest = held.group.join<HeldGreater>(greatest);
-    HeldKey found = 0;
+    LaneKey found = 0;
 #pragma unroll 1
     for (int r = 0; r < g.ranks; ++r) {
         const int rank = int(g.rank[r]);
@@ -157,8 +149,3 @@ __device__ void select_held(const U *keys, U *out, const HeldGeometry &g) {
 }
 
 } // namespace pycuda
-
-extern "C" __global__ void __launch_bounds__(SORT_THREADS)
-    KERNEL(const U *keys, U *out, pycuda::HeldGeometry g) {
-    pycuda::select_held(keys, out, g);
-}

@@ -57,8 +57,9 @@ struct SharedPivot {
     }
 };
 
-/// As invert_small(), for the matrix of this block.
-__device__ __forceinline__ void invert_rows(const T *a, T *out, int *singular, int n) {
+#if defined FORM_inv
+/// The inverse, as in small_matrices.cuh, for the matrix of this block.
+SMALL_KERNEL(const T *a, T *out, int *singular, int n, long long) {
     __shared__ Tile tile;
     __shared__ SharedPivot shared;
     __shared__ __align__(16) T scaled[side];
@@ -103,8 +104,9 @@ __device__ __forceinline__ void invert_rows(const T *a, T *out, int *singular, i
     tile.store(out + first, n);
 }
 
-/// As cholesky_small(), for the matrix of this block.
-__device__ __forceinline__ void cholesky_rows(const T *a, T *out, int *broken, int n, int upper) {
+#else
+/// The Cholesky factor, as in small_matrices.cuh, for the matrix of this block.
+SMALL_KERNEL(const T *a, T *out, int *broken, int n, long long, int upper) {
     __shared__ Tile tile;
     __shared__ __align__(16) T columns[2][side]; // alternately, so that a step needs one barrier
     const int row = threadIdx.x;
@@ -141,16 +143,6 @@ __device__ __forceinline__ void cholesky_rows(const T *a, T *out, int *broken, i
     tile.store(out + first, n);
 }
 
-} // namespace pycuda
-
-#if defined FORM_inv
-extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
-    KERNEL(const T *a, T *out, int *failed, int n, long long) {
-    pycuda::invert_rows(a, out, failed, n);
-}
-#else
-extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
-    KERNEL(const T *a, T *out, int *failed, int n, long long, int upper) {
-    pycuda::cholesky_rows(a, out, failed, n, upper);
-}
 #endif
+
+} // namespace pycuda

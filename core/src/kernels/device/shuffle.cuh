@@ -23,44 +23,29 @@ template <class T> struct Words {
 
 constexpr unsigned full_warp = 0xffffffffu;
 
-/// The value of lane `lane`.
-template <class T> __device__ T shuffle(const T &value, int lane) {
-    Words<T> words = Words<T>::of(value);
-    for (unsigned &word : words.word)
-        word = __shfl_sync(full_warp, word, lane);
-    return words.value();
-}
-/// The value of the lane `distance` below; the own value if there is no such lane.
-template <class T> __device__ T shuffle_up(const T &value, unsigned distance) {
-    Words<T> words = Words<T>::of(value);
-    for (unsigned &word : words.word)
-        word = __shfl_up_sync(full_warp, word, distance);
-    return words.value();
-}
-/// The value of the lane `distance` above; the own value if there is no such lane.
-template <class T> __device__ T shuffle_down(const T &value, unsigned distance) {
-    Words<T> words = Words<T>::of(value);
-    for (unsigned &word : words.word)
-        word = __shfl_down_sync(full_warp, word, distance);
-    return words.value();
-}
-
-// The same for words of 32 bits, which the instruction takes as they are. A kernel of many shuffles
-// compiles in two thirds of the time.
-#define SHUFFLES_OF_WORDS(type)                                                                    \
-    __device__ __forceinline__ type shuffle(const type &value, int lane) {                         \
-        return __shfl_sync(full_warp, value, lane);                                                \
-    }                                                                                              \
-    __device__ __forceinline__ type shuffle_up(const type &value, unsigned distance) {             \
-        return __shfl_up_sync(full_warp, value, distance);                                         \
-    }                                                                                              \
-    __device__ __forceinline__ type shuffle_down(const type &value, unsigned distance) {           \
-        return __shfl_down_sync(full_warp, value, distance);                                       \
+// A function of values of any type; words of 32 bits are taken by the instruction as they are, so
+// that a kernel of many shuffles compiles in two thirds of the time.
+#define SHUFFLE_OF_WORD(name, instruction, type)                                                   \
+    __device__ __forceinline__ type name(const type &value, int number) {                          \
+        return instruction(full_warp, value, number);                                              \
     }
-SHUFFLES_OF_WORDS(float)
-SHUFFLES_OF_WORDS(int)
-SHUFFLES_OF_WORDS(unsigned)
-#undef SHUFFLES_OF_WORDS
+#define SHUFFLE(name, instruction)                                                                 \
+    template <class T> __device__ T name(const T &value, int number) {                             \
+        Words<T> words = Words<T>::of(value);                                                      \
+        for (unsigned &word : words.word)                                                          \
+            word = instruction(full_warp, word, number);                                           \
+        return words.value();                                                                      \
+    }                                                                                              \
+    SHUFFLE_OF_WORD(name, instruction, float)                                                      \
+    SHUFFLE_OF_WORD(name, instruction, int)                                                        \
+    SHUFFLE_OF_WORD(name, instruction, unsigned)
+/// The value of a lane.
+SHUFFLE(shuffle, __shfl_sync)
+/// The value of the lane that is `number` below, or above; the own value if there is no such lane.
+SHUFFLE(shuffle_up, __shfl_up_sync)
+SHUFFLE(shuffle_down, __shfl_down_sync)
+#undef SHUFFLE
+#undef SHUFFLE_OF_WORD
 
 /// Shared memory for values of types with any constructors.
 template <class T, int Count> struct Storage {

@@ -24,6 +24,7 @@ namespace pycuda {
 
 constexpr int side = SMALL_SIDE;
 constexpr int chunk = side < 8 ? side : 8; ///< steps of one loop
+#define SMALL_KERNEL extern "C" __global__ void __launch_bounds__(SMALL_THREADS) KERNEL
 
 __device__ __forceinline__ float size_of(float x) { return fabs(x); }
 __device__ __forceinline__ double size_of(double x) { return fabs(x); }
@@ -124,6 +125,17 @@ template <int First> __device__ __forceinline__ void turn(T (&x)[side], const T 
     x[side - 1] = last;
 }
 
+/// Calls step(k) for k from First to `end`. Registers of columns from n on are only moved.
+template <int First, class Step>
+__device__ __forceinline__ void each_step(T (&x)[side], int n, int end, const Step &step) {
+#pragma unroll 1
+    for (int k = First; k < end; ++k)
+        if (k < n)
+            step(k);
+        else
+            turn<First>(x, x[First]);
+}
+
 /// Moves the registers from First on to `distance` registers later; the last ones come first.
 template <int First> __device__ __forceinline__ void turn_back(T (&x)[side], int distance = chunk) {
     T old[side];
@@ -147,12 +159,7 @@ struct Factoring {
 template <int First>
 __device__ __forceinline__ void factor_from(T (&x)[side], const Lane &lane, int n, Factoring &f) {
     if constexpr (First < side) {
-#pragma unroll 1
-        for (int k = First; k < First + chunk; ++k) {
-            if (k >= n) {
-                turn<First>(x, x[First]);
-                continue;
-            }
+        each_step<First>(x, n, First + chunk, [&](int k) {
             const Pivot pivot(lane, f.step, x[First], k, n, f.singular);
             // The number of unused rows before the pivot is the number of swaps of neighbours.
             f.sign = __popc(f.unused & ((1u << pivot.row) - 1)) % 2 ? -f.sign : f.sign;
@@ -166,7 +173,7 @@ __device__ __forceinline__ void factor_from(T (&x)[side], const Lane &lane, int 
                 x[c - 1] = c < done ? changed : x[c];
             }
             x[side - 1] = mine;
-        }
+        });
         turn_back<First>(x);
         factor_from<First + chunk>(x, lane, n, f);
     }
@@ -182,10 +189,11 @@ __device__ __forceinline__ Factoring factor(T (&x)[side], const T *a, const Lane
     return f;
 }
 
+#if SMALL_SIDE > 32 // see shared_rows.cuh
+#elif defined FORM_solve
 /// Solves for b, of shape (matrices, n, columns), and writes the solutions to out. `singular` is
 /// set to 1 if a matrix is singular.
-__device__ __forceinline__ void solve_small(const T *a, const T *b, T *out, int *singular, int n,
-                                            int columns, long long count) {
+SMALL_KERNEL(const T *a, const T *b, T *out, int *singular, int n, int columns, long long count) {
     constexpr int together = 4;
     const Lane lane;
     T x[side];
@@ -242,21 +250,16 @@ __device__ __forceinline__ void solve_small(const T *a, const T *b, T *out, int 
     }
 }
 
+#elif defined FORM_inv
 /// Writes the inverses of a to out, by Gauss-Jordan elimination in place: column k of the matrix is
 /// no longer needed, and is replaced by the inverse's column for the pivot's row.
-__device__ __forceinline__ void invert_small(const T *a, T *out, int *singular, int n,
-                                             long long count) {
+SMALL_KERNEL(const T *a, T *out, int *singular, int n, long long count) {
     const Lane lane;
     T x[side];
     load_row(x, a, lane, n, count);
     int step = -1;
     bool failed = false;
-#pragma unroll 1
-    for (int k = 0; k < side; ++k) {
-        if (k >= n) {
-            turn<0>(x, x[0]);
-            continue;
-        }
+    each_step<0>(x, n, side, [&](int k) {
         const Pivot pivot(lane, step, x[0], k, n, failed);
         const bool is_pivot = lane.row == pivot.row;
         const T inverse = T(T(R(1)) / pivot.element), multiplier = x[0];
@@ -266,7 +269,7 @@ __device__ __forceinline__ void invert_small(const T *a, T *out, int *singular, 
             x[c - 1] = is_pivot ? scaled : without(x[c], multiplier, scaled);
         }
         x[side - 1] = is_pivot ? inverse : without(T(R(0)), multiplier, inverse);
-    }
+    });
     const bool is_there = lane.matrix < count && lane.row < n;
     if (failed && is_there)
         *singular = 1;
@@ -279,10 +282,10 @@ __device__ __forceinline__ void invert_small(const T *a, T *out, int *singular, 
     }
 }
 
+#elif defined FORM_det
 /// The determinants; if `logarithms` is not null, their signs and the logarithms of their absolute
 /// values.
-__device__ __forceinline__ void determine_small(const T *a, T *out, R *logarithms, int n,
-                                                long long count) {
+SMALL_KERNEL(const T *a, T *out, R *logarithms, int n, long long count) {
     const Lane lane;
     T x[side];
     const Factoring f = factor(x, a, lane, n, count);
@@ -309,17 +312,13 @@ __device__ __forceinline__ void determine_small(const T *a, T *out, R *logarithm
         logarithms[lane.matrix] = f.singular ? -(R(1) / R(0)) : logarithm;
 }
 
-/// Columns First and later of cholesky_small(). Returns whether a pivot is not positive.
+#elif defined FORM_cholesky
+/// Columns First and later of the kernel below. Returns whether a pivot is not positive.
 template <int First>
 __device__ __forceinline__ bool cholesky_from(T (&x)[side], const Lane &lane, int n) {
     bool failed = false;
     if constexpr (First < side) {
-#pragma unroll 1
-        for (int k = First; k < First + chunk; ++k) {
-            if (k >= n) {
-                turn<First>(x, x[First]);
-                continue;
-            }
+        each_step<First>(x, n, First + chunk, [&](int k) {
             const R square = lane.from(real_part(x[First]), k);
             failed = failed || !(square > R(0));
             const R root = sqrt(square);
@@ -331,7 +330,7 @@ __device__ __forceinline__ bool cholesky_from(T (&x)[side], const Lane &lane, in
                 x[c - 1] = lane.row >= column ? without(x[c], mine, other) : x[c];
             }
             x[side - 1] = mine;
-        }
+        });
         turn_back<First>(x);
         failed |= cholesky_from<First + chunk>(x, lane, n);
     }
@@ -340,8 +339,7 @@ __device__ __forceinline__ bool cholesky_from(T (&x)[side], const Lane &lane, in
 
 /// Writes L of Hermitian matrices a to out, and reads their lower triangles; with `upper`, writes
 /// L^H and reads the upper triangles. `broken` is set to 1 if a matrix is not positive definite.
-__device__ __forceinline__ void cholesky_small(const T *a, T *out, int *broken, int n,
-                                               long long count, int upper) {
+SMALL_KERNEL(const T *a, T *out, int *broken, int n, long long count, int upper) {
     const Lane lane;
     const bool is_there = lane.matrix < count && lane.row < n;
     const int down = upper ? 1 : n, across = upper ? n : 1;
@@ -364,27 +362,6 @@ __device__ __forceinline__ void cholesky_small(const T *a, T *out, int *broken, 
         }
 }
 
-} // namespace pycuda
-
-#if SMALL_SIDE > 32 // see shared_rows.cuh
-#elif defined FORM_solve
-extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
-    KERNEL(const T *a, const T *b, T *out, int *failed, int n, int columns, long long count) {
-    pycuda::solve_small(a, b, out, failed, n, columns, count);
-}
-#elif defined FORM_inv
-extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
-    KERNEL(const T *a, T *out, int *failed, int n, long long count) {
-    pycuda::invert_small(a, out, failed, n, count);
-}
-#elif defined FORM_det
-extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
-    KERNEL(const T *a, T *out, R *logarithms, int n, long long count) {
-    pycuda::determine_small(a, out, logarithms, n, count);
-}
-#elif defined FORM_cholesky
-extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
-    KERNEL(const T *a, T *out, int *failed, int n, long long count, int upper) {
-    pycuda::cholesky_small(a, out, failed, n, count, upper);
-}
 #endif
+
+} // namespace pycuda

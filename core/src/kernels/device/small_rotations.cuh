@@ -142,13 +142,12 @@ __device__ __forceinline__ bool make_orthogonal(T (&x)[side], T (&v)[side], cons
     return false;
 }
 
+#if !defined FORM_eigh
 /// U, S and V^H of matrices a, (matrices, m, n); u: (matrices, m, k), vh: (matrices, k, n), with k
-/// the smaller extent, not used without `Vectors`. Of a wide matrix, the columns of a^H are turned.
-/// Sets `failed` to 1 if a matrix is not finite, or does not have full rank: its vectors cannot be
-/// computed here.
-template <bool Vectors>
-__device__ __forceinline__ void decompose_small(const T *a, T *u, R *s, T *vh, int *failed, int m,
-                                                int n, long long count) {
+/// the smaller extent, not used without SMALL_VECTORS. Of a wide matrix, the columns of a^H are
+/// turned. Sets `failed` to 1 if a matrix is not finite, or does not have full rank: its vectors
+/// cannot be computed here.
+SMALL_KERNEL(const T *a, T *u, R *s, T *vh, int *failed, int m, int n, long long count) {
     const Lane lane;
     const bool is_wide = m < n;
     const int rows = is_wide ? n : m, columns = is_wide ? m : n;
@@ -171,15 +170,15 @@ __device__ __forceinline__ void decompose_small(const T *a, T *u, R *s, T *vh, i
 #pragma unroll
     for (int k = 0; k < side; ++k)
         x[k] = is_finite ? scaled(scale, x[k]) : T(R(0));
-    const bool is_done = make_orthogonal<Vectors>(x, v, lane, rows);
+    const bool is_done = make_orthogonal<SMALL_VECTORS>(x, v, lane, rows);
     const R length = sqrt(squared_length(x));
-    if (is_there && (!is_done || !is_finite || (Vectors && length == R(0))))
+    if (is_there && (!is_done || !is_finite || (SMALL_VECTORS && length == R(0))))
         *failed = 1;
     const int rank = rank_of(lane, length, columns);
     if (!is_there)
         return;
     s[lane.matrix * columns + rank] = length / scale;
-    if (!Vectors)
+    if (!SMALL_VECTORS)
         return;
     u += lane.matrix * m * columns + rank;
     vh += (lane.matrix * columns + rank) * n;
@@ -193,7 +192,7 @@ __device__ __forceinline__ void decompose_small(const T *a, T *u, R *s, T *vh, i
             vh[k] = conjugate(is_wide ? turned : v[k]);
     }
 }
-
+#else
 /// Hermitian matrices, of which one triangle is read.
 struct Hermitian {
     const T *a;
@@ -209,28 +208,18 @@ struct Hermitian {
     __device__ __forceinline__ R quotient(T (&q)[side], R scale) const {
         R sum = 0;
 #pragma unroll 1
-        for (int row = 0; row < n; ++row) {
-            T image = T(R(0));
+        for (int row = 0; row < side; ++row) {
+            if (row < n) {
+                T image = T(R(0));
 #pragma unroll
-            for (int k = 0; k < side; ++k) {
-                const int column = (row + k) % side;
-                if (column < n)
-                    image = with_product(image, (*this)(column, row), q[k]);
+                for (int k = 0; k < side; ++k) {
+                    const int column = (row + k) % side;
+                    if (column < n)
+                        image = with_product(image, (*this)(column, row), q[k]);
+                }
+                sum += real_part(with_product(T(R(0)), q[0], scaled(scale, image)));
             }
-            sum += real_part(with_product(T(R(0)), q[0], scaled(scale, image)));
-            const T first = q[0]; // the next row's element becomes the first
-#pragma unroll
-            for (int k = 0; k + 1 < side; ++k)
-                q[k] = q[k + 1];
-            q[side - 1] = first;
-        }
-#pragma unroll 1
-        for (int row = n; row < side; ++row) {
-            const T first = q[0];
-#pragma unroll
-            for (int k = 0; k + 1 < side; ++k)
-                q[k] = q[k + 1];
-            q[side - 1] = first;
+            turn<0>(q, T(q[0])); // the next row's element becomes the first
         }
         return sum;
     }
@@ -240,8 +229,7 @@ struct Hermitian {
 /// matrices, (matrices, n, n). The matrix is scaled and shifted so that its eigenvalues are from 1
 /// to 5: then its columns turn into its eigenvectors. Their quotients give the eigenvalues. Sets
 /// `failed` to 1 if a matrix is not finite.
-__device__ __forceinline__ void diagonalize_small(const T *a, R *values, T *vectors, int *failed,
-                                                  int n, long long count, int upper) {
+SMALL_KERNEL(const T *a, R *values, T *vectors, int *failed, int n, long long count, int upper) {
     const Lane lane;
     const bool is_there = lane.matrix < count && lane.row < n;
     const Hermitian matrix = {a + lane.matrix * n * n, n, upper != 0};
@@ -281,16 +269,6 @@ __device__ __forceinline__ void diagonalize_small(const T *a, R *values, T *vect
             vectors[k * n] = x[k];
 }
 
-} // namespace pycuda
-
-#if defined FORM_eigh
-extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
-    KERNEL(const T *a, R *values, T *vectors, int *failed, int n, long long count, int upper) {
-    pycuda::diagonalize_small(a, values, vectors, failed, n, count, upper);
-}
-#else
-extern "C" __global__ void __launch_bounds__(SMALL_THREADS)
-    KERNEL(const T *a, T *u, R *s, T *vh, int *failed, int m, int n, long long count) {
-    pycuda::decompose_small<SMALL_VECTORS>(a, u, s, vh, failed, m, n, count);
-}
 #endif
+
+} // namespace pycuda

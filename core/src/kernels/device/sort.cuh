@@ -50,19 +50,19 @@ __device__ __forceinline__ unsigned peers_of(int digit) {
     return peers;
 }
 
+#if defined STAGE_sort_count
 /// Counts the digits of all passes: counts[row][pass][digit]. Blocks: x within rows, y rows.
-template <bool Equal>
-__device__ void count_digits(const A *keys, unsigned long long *counts, const SortGeometry &g) {
+SORT_KERNEL(const U *keys, unsigned long long *counts, SortGeometry g) {
     __shared__ unsigned count[sort_passes][sort_digits];
     for (int i = threadIdx.x; i < sort_passes * sort_digits; i += sort_threads)
         (&count[0][0])[i] = 0;
     __syncthreads();
     const long long row = blockIdx.y;
-    const U *in = reinterpret_cast<const U *>(keys) + row * g.length;
+    const U *in = keys + row * g.length;
     const long long step = static_cast<long long>(gridDim.x) * sort_threads;
     const long long start = static_cast<long long>(blockIdx.x) * sort_threads + threadIdx.x;
     auto add = [&](U bits) {
-        const U key = encode<Equal>(bits) ^ U(g.flip);
+        const U key = encode(bits) ^ U(g.flip);
 #pragma unroll
         for (int pass = 0; pass < sort_passes; ++pass)
             atomicAdd(&count[pass][digit_of(key, pass)], 1u);
@@ -74,33 +74,50 @@ __device__ void count_digits(const A *keys, unsigned long long *counts, const So
             atomicAdd(counts + row * (sort_passes * sort_digits) + i,
                       static_cast<unsigned long long>((&count[0][0])[i]));
 }
+#elif defined STAGE_sort_plan
+/// Chooses the passes for a row: those in which not all keys have the same digit, or else only the
+/// last. A bit for each pass. Blocks: rows.
+SORT_KERNEL(const unsigned long long *counts, unsigned *plans, SortGeometry g) {
+    const long long row = blockIdx.x;
+    unsigned plan = 0;
+    for (int pass = 0; pass < sort_passes; ++pass) {
+        const unsigned long long all = static_cast<unsigned long long>(g.length);
+        const unsigned long long *mine = counts + (row * sort_passes + pass) * sort_digits;
+        const bool same = threadIdx.x < sort_digits && mine[threadIdx.x] == all;
+        if (!__syncthreads_or(same))
+            plan |= 1u << pass;
+    }
+    if (threadIdx.x == 0)
+        plans[row] = plan == 0 ? 1u << (sort_passes - 1) : plan;
+}
+#else
+constexpr Ranking ranking = SORT_RANKING;
+constexpr int items = SORT_ITEMS, tile_keys = items * sort_threads;
 
 /// The shared memory in which a block ranks and reorders a tile.
-template <int Items, bool Pairs, class V, Ranking How> struct SortShared {
-    static constexpr int tile = Items * sort_threads;
+struct SortShared {
     unsigned offset[sort_digits]; ///< position of a digit's first key in the sorted tile
     unsigned sums[sort_warps];
     union {
         struct {
             unsigned counters[sort_warps][sort_digits];
-            unsigned marks[How == Ranking::Marks ? sort_warps : 1][sort_digits];
+            unsigned marks[ranking == Ranking::Marks ? sort_warps : 1][sort_digits];
         };
-        U keys[tile];
-        V values[Pairs ? tile : 1];
+        U keys[tile_keys];
+        W values[SORT_PAIRS ? tile_keys : 1];
     };
 };
 
 /// Ranks a warp's keys, 32 at a time. place[i] is counter[digit] plus the number of earlier keys of
 /// this digit, and counter[digit] is updated.
-template <Ranking How, int Items>
-__device__ __forceinline__ void rank_warp(unsigned *counter, unsigned *mark, const U (&key)[Items],
-                                          int pass, unsigned (&place)[Items]) {
+__device__ __forceinline__ void rank_warp(unsigned *counter, unsigned *mark, const U (&key)[items],
+                                          int pass, unsigned (&place)[items]) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
-    for (int i = 0; i < Items; ++i) {
+    for (int i = 0; i < items; ++i) {
         const int digit = digit_of(key[i], pass);
         unsigned peers;
-        if (How == Ranking::Marks) {
+        if (ranking == Ranking::Marks) {
             atomicOr(mark + digit, 1u << lane);
             __syncwarp();
             peers = *static_cast<volatile unsigned *>(mark + digit);
@@ -111,7 +128,7 @@ __device__ __forceinline__ void rank_warp(unsigned *counter, unsigned *mark, con
         __syncwarp();
         if (below == 0) {
             counter[digit] = base + __popc(peers);
-            if (How == Ranking::Marks)
+            if (ranking == Ranking::Marks)
                 mark[digit] = 0;
         }
         __syncwarp();
@@ -122,24 +139,24 @@ __device__ __forceinline__ void rank_warp(unsigned *counter, unsigned *mark, con
 /// Ranks the keys, which are stored warp by warp, 32 at a time. place[i] is the position in the
 /// sorted tile. Calls known(n), where n is the number of keys with digit threadIdx.x, 0 if there is
 /// no such digit.
-template <Ranking How, int Items, class Shared, class Known>
-__device__ void rank_tile(Shared &shared, const U (&key)[Items], int pass, unsigned (&place)[Items],
-                          const Known &known) {
-    constexpr bool late = How == Ranking::Late;
+template <class Known>
+__device__ void rank_tile(SortShared &shared, const U (&key)[items], int pass,
+                          unsigned (&place)[items], const Known &known) {
+    constexpr bool late = ranking == Ranking::Late;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, own_digit = threadIdx.x;
     unsigned *counter = shared.counters[warp];
-    unsigned *mark = shared.marks[How == Ranking::Marks ? warp : 0];
+    unsigned *mark = shared.marks[ranking == Ranking::Marks ? warp : 0];
     for (int i = lane; i < sort_digits; i += 32) {
         counter[i] = 0;
-        if (How == Ranking::Marks)
+        if (ranking == Ranking::Marks)
             mark[i] = 0;
     }
     __syncwarp();
     if (late)
-        rank_warp<How>(counter, mark, key, pass, place);
+        rank_warp(counter, mark, key, pass, place);
     else
 #pragma unroll
-        for (int i = 0; i < Items; ++i)
+        for (int i = 0; i < items; ++i)
             atomicAdd(counter + digit_of(key[i], pass), 1u);
     __syncthreads();
     unsigned total = 0; // of this thread's digit, over the warps
@@ -156,19 +173,22 @@ __device__ void rank_tile(Shared &shared, const U (&key)[Items], int pass, unsig
         shared.offset[own_digit] = offset;
     __syncthreads();
     if (!late)
-        rank_warp<How>(counter, mark, key, pass, place);
+        rank_warp(counter, mark, key, pass, place);
 #pragma unroll
-    for (int i = 0; i < Items; ++i) {
+    for (int i = 0; i < items; ++i) {
         const int digit = digit_of(key[i], pass);
         place[i] += shared.offset[digit] + (late ? counter[digit] : 0);
     }
     __syncthreads(); // before keys overwrite the counters
 }
 
+#if defined STAGE_sort_pass
+/// The state of a tile's word of a digit: its count, or the sum of all counts up to its own.
+constexpr W sum_known = W(2) << (8 * sizeof(W) - 2), count_known = W(1) << (8 * sizeof(W) - 2);
+
 /// The number of keys of a digit in the tiles before this one, from the words that they published
 /// at mine[-sort_digits], mine[-2 * sort_digits] ... Several are read at a time.
-template <class W> __device__ W keys_before(const volatile W *mine, long long tile) {
-    constexpr W sum_known = W(2) << (8 * sizeof(W) - 2), count_known = W(1) << (8 * sizeof(W) - 2);
+__device__ __forceinline__ W keys_before(const volatile W *mine, long long tile) {
     constexpr int ahead = 4;
     W before = 0;
     long long back = 1;
@@ -189,34 +209,13 @@ template <class W> __device__ W keys_before(const volatile W *mine, long long ti
     }
 }
 
-/// Chooses the passes for a row: those in which not all keys have the same digit, or else only the
-/// last. A bit for each pass. Blocks: rows.
-__device__ void plan_passes(const unsigned long long *counts, unsigned *plans,
-                            const SortGeometry &g) {
-    const long long row = blockIdx.x;
-    unsigned plan = 0;
-    for (int pass = 0; pass < sort_passes; ++pass) {
-        const unsigned long long all = static_cast<unsigned long long>(g.length);
-        const unsigned long long *mine = counts + (row * sort_passes + pass) * sort_digits;
-        const bool same = threadIdx.x < sort_digits && mine[threadIdx.x] == all;
-        if (!__syncthreads_or(same))
-            plan |= 1u << pass;
-    }
-    if (threadIdx.x == 0)
-        plans[row] = plan == 0 ? 1u << (sort_passes - 1) : plan;
-}
-
 /// One pass over one tile. `states`: the counter of claimed tiles, then a word for each row, tile
 /// and digit; initially zero.
-template <int Items, Ranking How, bool Pairs, class V, class W>
-__device__ void sort_tile(const SortMemory &memory, const unsigned long long *counts,
-                          const unsigned *plans, unsigned long long *states,
-                          const SortGeometry &g) {
+SORT_KERNEL(SortMemory memory, const unsigned long long *counts, const unsigned *plans,
+            unsigned long long *states, SortGeometry g) {
     if (gridDim.x == g.tiles && !(plans[0] >> g.pass & 1))
         return;
-    using Shared = SortShared<Items, Pairs, V, How>;
-    constexpr W sum_known = W(2) << (8 * sizeof(W) - 2), count_known = W(1) << (8 * sizeof(W) - 2);
-    __shared__ Shared shared;
+    __shared__ SortShared shared;
     __shared__ long long start_of[sort_digits]; // position in the output, minus the offset
     __shared__ unsigned long long wide_sums[sort_warps];
     __shared__ unsigned long long claimed;
@@ -234,21 +233,20 @@ __device__ void sort_tile(const SortMemory &memory, const unsigned long long *co
     const void *keys_in = is_first    ? memory.keys
                           : to_second ? memory.keys_to[0]
                                       : memory.keys_to[1];
-    void *keys_out = Pairs && after == 0 ? nullptr
-                     : to_second         ? memory.keys_to[1]
-                                         : memory.keys_to[0];
+    void *keys_out = SORT_PAIRS && after == 0 ? nullptr
+                     : to_second              ? memory.keys_to[1]
+                                              : memory.keys_to[0];
     const void *values_in = is_first    ? memory.order
                             : to_second ? memory.values_to[0]
                                         : memory.values_to[1];
     void *values_out = to_second ? memory.values_to[1] : memory.values_to[0];
-    const long long begin = tile * Shared::tile, origin = row * g.length;
-    const int valid =
-        static_cast<int>(g.length - begin < Shared::tile ? g.length - begin : Shared::tile);
-    const int first = warp * (32 * Items) + lane;
+    const long long begin = tile * tile_keys, origin = row * g.length;
+    const int valid = static_cast<int>(g.length - begin < tile_keys ? g.length - begin : tile_keys);
+    const int first = warp * (32 * items) + lane;
 
-    U key[Items];
+    U key[items];
 #pragma unroll
-    for (int i = 0; i < Items; ++i) {
+    for (int i = 0; i < items; ++i) {
         const int at = first + 32 * i;
         key[i] = U(~U(0)); // keys past the end stay there
         if (at >= valid)
@@ -258,23 +256,23 @@ __device__ void sort_tile(const SortMemory &memory, const unsigned long long *co
             from = origin + static_cast<const long long *>(values_in)[from];
         key[i] = static_cast<const U *>(keys_in)[from];
         if (is_first)
-            key[i] = encode<Pairs>(key[i]) ^ U(g.flip);
+            key[i] = encode(key[i]) ^ U(g.flip);
     }
-    unsigned place[Items];
+    unsigned place[items];
     volatile W *mine = reinterpret_cast<W *>(states + 1) + number * sort_digits + digit;
     W own = 0;
-    rank_tile<How>(shared, key, g.pass, place, [&](unsigned count) {
+    rank_tile(shared, key, g.pass, place, [&](unsigned count) {
         own = W(count);
         if (digit < sort_digits)
             *mine = (tile == 0 ? sum_known : count_known) | own;
     });
     // Writes keys to shared memory while the predecessors' words are being read.
 #pragma unroll
-    for (int i = 0; i < Items; ++i)
+    for (int i = 0; i < items; ++i)
         shared.keys[place[i]] = key[i];
     W before = 0;
     if (tile != 0 && digit < sort_digits) {
-        before = keys_before<W>(mine, tile);
+        before = keys_before(mine, tile);
         *mine = sum_known | (before + own);
     }
     unsigned long long smaller = 0; // keys of the row whose digit is less
@@ -286,75 +284,74 @@ __device__ void sort_tile(const SortMemory &memory, const unsigned long long *co
                           static_cast<long long>(shared.offset[digit]);
     __syncthreads();
 
-    long long to[Items];
+    long long to[items];
 #pragma unroll
-    for (int i = 0; i < Items; ++i) {
+    for (int i = 0; i < items; ++i) {
         const int at = i * sort_threads + threadIdx.x;
         const U sorted = shared.keys[at];
         to[i] = origin + start_of[digit_of(sorted, g.pass)] + at;
         if (at < valid && keys_out != nullptr)
             static_cast<U *>(keys_out)[to[i]] = after == 0 ? decode(sorted ^ U(g.flip)) : sorted;
     }
-    if (!Pairs)
+    if (!SORT_PAIRS)
         return;
-    V value[Items];
+    W value[items];
 #pragma unroll
-    for (int i = 0; i < Items; ++i) {
+    for (int i = 0; i < items; ++i) {
         const int at = first + 32 * i;
         const long long from = origin + begin + at;
         if (at >= valid)
             value[i] = 0;
         else if (!is_first)
-            value[i] = static_cast<const V *>(values_in)[from];
+            value[i] = static_cast<const W *>(values_in)[from];
         else
             value[i] =
-                g.ordered ? V(static_cast<const long long *>(values_in)[from]) : V(begin + at);
+                g.ordered ? W(static_cast<const long long *>(values_in)[from]) : W(begin + at);
     }
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < Items; ++i)
+    for (int i = 0; i < items; ++i)
         shared.values[place[i]] = value[i];
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < Items; ++i) {
+    for (int i = 0; i < items; ++i) {
         const int at = i * sort_threads + threadIdx.x;
         if (at >= valid)
             continue;
         if (after == 0)
             static_cast<long long *>(values_out)[to[i]] = static_cast<long long>(shared.values[at]);
         else
-            static_cast<V *>(values_out)[to[i]] = shared.values[at];
+            static_cast<W *>(values_out)[to[i]] = shared.values[at];
     }
 }
 
+#else
 /// Moves the tile's items to their places, through shared memory. A thread has every 32nd item from
 /// `first` on.
-template <int Items, class T>
-__device__ __forceinline__ void reorder(T (&items)[Items], const unsigned (&place)[Items],
+template <class T>
+__device__ __forceinline__ void reorder(T (&moved)[items], const unsigned (&place)[items],
                                         int first, T *shared) {
 #pragma unroll
-    for (int i = 0; i < Items; ++i)
-        shared[place[i]] = items[i];
+    for (int i = 0; i < items; ++i)
+        shared[place[i]] = moved[i];
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < Items; ++i)
-        items[i] = shared[first + 32 * i];
+    for (int i = 0; i < items; ++i)
+        moved[i] = shared[first + 32 * i];
     __syncthreads();
 }
 
 /// All passes over a row that fits a tile, in shared memory. Blocks: one for each row.
-template <int Items, bool Pairs>
-__device__ void sort_small(const A *keys_in, A *keys_out, const long long *order,
-                           long long *values_out, const SortGeometry &g) {
-    using Shared = SortShared<Items, Pairs, unsigned, Ranking::Late>;
-    __shared__ Shared shared;
+SORT_KERNEL(const U *keys_in, U *keys_out, const long long *order, long long *values_out,
+            SortGeometry g) {
+    __shared__ SortShared shared;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int first = warp * (32 * Items) + lane, length = static_cast<int>(g.length);
+    const int first = warp * (32 * items) + lane, length = static_cast<int>(g.length);
     const long long origin = static_cast<long long>(blockIdx.x) * g.length;
-    U key[Items];
-    unsigned value[Items];
+    U key[items];
+    unsigned value[items];
 #pragma unroll
-    for (int i = 0; i < Items; ++i) {
+    for (int i = 0; i < items; ++i) {
         const int at = first + 32 * i;
         key[i] = U(~U(0));
         value[i] = at;
@@ -362,50 +359,28 @@ __device__ void sort_small(const A *keys_in, A *keys_out, const long long *order
             continue;
         if (g.ordered)
             value[i] = static_cast<unsigned>(order[origin + at]);
-        key[i] = encode<Pairs>(reinterpret_cast<const U *>(keys_in)[origin + value[i]]) ^ U(g.flip);
+        key[i] = encode(keys_in[origin + value[i]]) ^ U(g.flip);
     }
 #pragma unroll 1
     for (int pass = 0; pass < sort_passes; ++pass) {
-        unsigned place[Items];
-        rank_tile<Ranking::Late>(shared, key, pass, place, [](unsigned) {});
+        unsigned place[items];
+        rank_tile(shared, key, pass, place, [](unsigned) {});
         reorder(key, place, first, shared.keys);
-        if (Pairs)
+        if (SORT_PAIRS)
             reorder(value, place, first, shared.values);
     }
 #pragma unroll
-    for (int i = 0; i < Items; ++i) {
+    for (int i = 0; i < items; ++i) {
         const int at = first + 32 * i;
         if (at >= length)
             continue;
-        if (Pairs)
+        if (SORT_PAIRS)
             values_out[origin + at] = static_cast<long long>(value[i]);
         else
-            reinterpret_cast<U *>(keys_out)[origin + at] = decode(key[i] ^ U(g.flip));
+            keys_out[origin + at] = decode(key[i] ^ U(g.flip));
     }
 }
+#endif
+#endif
 
 } // namespace pycuda
-
-#if defined STAGE_sort_count
-extern "C" __global__ void __launch_bounds__(SORT_THREADS)
-    KERNEL(const A *keys, unsigned long long *counts, pycuda::SortGeometry g) {
-    pycuda::count_digits<SORT_PAIRS>(keys, counts, g);
-}
-#elif defined STAGE_sort_plan
-extern "C" __global__ void __launch_bounds__(SORT_THREADS)
-    KERNEL(const unsigned long long *counts, unsigned *plans, pycuda::SortGeometry g) {
-    pycuda::plan_passes(counts, plans, g);
-}
-#elif defined STAGE_sort_pass
-extern "C" __global__ void __launch_bounds__(SORT_THREADS)
-    KERNEL(pycuda::SortMemory memory, const unsigned long long *counts, const unsigned *plans,
-           unsigned long long *states, pycuda::SortGeometry g) {
-    pycuda::sort_tile<SORT_ITEMS, SORT_RANKING, SORT_PAIRS, W, W>(memory, counts, plans, states, g);
-}
-#else
-extern "C" __global__ void __launch_bounds__(SORT_THREADS)
-    KERNEL(const A *keys_in, A *keys_out, const long long *order, long long *values_out,
-           pycuda::SortGeometry g) {
-    pycuda::sort_small<SORT_ITEMS, SORT_PAIRS>(keys_in, keys_out, order, values_out, g);
-}
-#endif

@@ -109,9 +109,9 @@ __device__ __forceinline__ unsigned bucket_by_cut(U key, const BucketPlan &plan,
 /// any length.
 __device__ __forceinline__ long long padded(long long length) { return (length + 3) / 4 * 4; }
 
+#if defined STAGE_sort_find_bucket
 /// Writes the bucket of each key. Blocks: one for each chunk.
-__device__ __forceinline__ void find_buckets(const U *keys, const FoundPlan *plans,
-                                             unsigned short *buckets, const BucketGeometry &g) {
+SORT_KERNEL(const U *keys, const FoundPlan *plans, unsigned short *buckets, BucketGeometry g) {
     __shared__ BucketTable table;
     const BucketPlan plan = plans[blockIdx.y].plan;
     const BucketTable &from = plans[blockIdx.y].table;
@@ -131,12 +131,13 @@ __device__ __forceinline__ void find_buckets(const U *keys, const FoundPlan *pla
     const long long end = begin + g.chunk < g.length ? begin + g.chunk : g.length;
 #pragma unroll 1
     for (long long i = begin + threadIdx.x; i < end; i += bucket_threads) {
-        const U key = U(encode<false>(keys[i]) ^ flip);
+        const U key = U(encode(keys[i]) ^ flip);
         const unsigned bucket =
             plan.bisected ? bucket_by_cut(key, plan, table) : bucket_by_cell(key, plan, table);
         buckets[i] = static_cast<unsigned short>(bucket);
     }
 }
+#endif
 
 /// Replaces each count by the sum of the counts before it.
 __device__ __forceinline__ void add_counts(unsigned *counts, int n) {
@@ -170,8 +171,8 @@ __device__ __forceinline__ void for_found(const unsigned short *buckets, int n, 
 __device__ __forceinline__ void plan_cells(const U *sample, BucketPlan &plan, BucketTable &table,
                                            const BucketGeometry &g) {
     constexpr int share = 10; // keys of the sample in a bucket, at most
-    const U flip = U(g.flip), first = U(encode<false>(sample[0]) ^ flip);
-    const U last = U(encode<false>(sample[g.sample - 1]) ^ flip);
+    const U flip = U(g.flip), first = U(encode(sample[0]) ^ flip);
+    const U last = U(encode(sample[g.sample - 1]) ^ flip);
     const U cells = U(g.targets / 2);
     // Cells begin at multiples of a digit, so that few bits differ within a bucket.
     int shift = width_of(U(last - first)) - width_of(U(cells - 1));
@@ -186,7 +187,7 @@ __device__ __forceinline__ void plan_cells(const U *sample, BucketPlan &plan, Bu
         const int begin = i;
 #pragma unroll 1
         while (i < g.sample &&
-               static_cast<unsigned>(U((encode<false>(sample[i]) ^ flip) - low) >> shift) == cell)
+               static_cast<unsigned>(U((encode(sample[i]) ^ flip) - low) >> shift) == cell)
             ++i;
         int fine = 0;
 #pragma unroll 1
@@ -201,7 +202,7 @@ __device__ __forceinline__ void plan_cells(const U *sample, BucketPlan &plan, Bu
         U before = 0;
 #pragma unroll 1
         for (int k = begin; step != 0 && k < i; ++k) {
-            const U at = U((encode<false>(sample[k]) ^ flip) - low) >> step;
+            const U at = U((encode(sample[k]) ^ flip) - low) >> step;
             run = k != begin && at == before ? run + 1 : 1;
             before = at;
             most = run > most ? run : most;
@@ -219,7 +220,7 @@ __device__ __forceinline__ void plan_cuts(const U *sample, BucketPlan &plan, U *
     int used = 0;
 #pragma unroll 1
     for (int i = stride; i < g.sample; i += stride) {
-        const U cut = U(encode<false>(sample[i]) ^ flip);
+        const U cut = U(encode(sample[i]) ^ flip);
         if (used == 0 || cuts[used - 1] != cut)
             cuts[used++] = cut;
     }
@@ -230,11 +231,11 @@ __device__ __forceinline__ void plan_cuts(const U *sample, BucketPlan &plan, U *
         cuts[used] = U(~U(0));
 }
 
+#if defined STAGE_sort_deal_buckets
 /// Plan, Count, Sum and Move. Blocks: chunks, but one for Plan and Sum. For Plan, `space` contains
 /// the sorted sample. counts[row][bucket][chunk].
-__device__ __forceinline__ void deal_keys(const U *keys, U *space, FoundPlan *plans,
-                                          const unsigned short *buckets, unsigned *counts,
-                                          const BucketGeometry &g) {
+SORT_KERNEL(const U *keys, U *space, FoundPlan *plans, const unsigned short *buckets,
+            unsigned *counts, BucketGeometry g) {
     __shared__ unsigned next[bucket_most];
     const long long row = blockIdx.y * g.length;
     if (g.step == BucketStep::Plan) {
@@ -262,7 +263,7 @@ __device__ __forceinline__ void deal_keys(const U *keys, U *space, FoundPlan *pl
         space += row;
         const U flip = U(g.flip);
         for_found(buckets, n, [&](int i, unsigned bucket) {
-            space[next[bucket]++] = U(encode<false>(keys[i]) ^ flip);
+            space[next[bucket]++] = U(encode(keys[i]) ^ flip);
         });
         return;
     }
@@ -271,6 +272,7 @@ __device__ __forceinline__ void deal_keys(const U *keys, U *space, FoundPlan *pl
     for (int i = 0; i < used; ++i)
         counts[i * g.chunks + chunk] = next[i];
 }
+#endif
 
 /// The shared memory for sorting a bucket.
 struct BucketShared {
@@ -466,19 +468,19 @@ __device__ __forceinline__ void take_sample(const U *keys, U *sample, const Buck
 #pragma unroll 1
     for (int i = 0; i < g.sample; ++i) {
         const unsigned chance = static_cast<unsigned>(i + 1) * 2654435769u >> 7;
-        sample[i] = U(encode<false>(keys[i * stretch + chance % within]) ^ U(g.flip));
+        sample[i] = U(encode(keys[i * stretch + chance % within]) ^ U(g.flip));
     }
 }
 
 /// Encodes keys of memory for comparison. Returns the bits that differ.
 __device__ __forceinline__ U encode_keys(const U *keys, U *to, int n, U flip) {
-    const U first = U(encode<false>(keys[0]) ^ flip);
+    const U first = U(encode(keys[0]) ^ flip);
     U differing = 0;
     int i = 0;
 #pragma unroll 1
     while (i < n) {
         if (group_at(keys, i, n) == 1 || group_at(to, i, n) == 1) {
-            const U key = U(encode<false>(keys[i]) ^ flip);
+            const U key = U(encode(keys[i]) ^ flip);
             differing |= key ^ first;
             to[i++] = key;
             continue;
@@ -486,7 +488,7 @@ __device__ __forceinline__ U encode_keys(const U *keys, U *to, int n, U flip) {
         KeyGroup group = *reinterpret_cast<const KeyGroup *>(keys + i);
 #pragma unroll
         for (int k = 0; k < KeyGroup::size; ++k) {
-            group.key[k] = U(encode<false>(group.key[k]) ^ flip);
+            group.key[k] = U(encode(group.key[k]) ^ flip);
             differing |= group.key[k] ^ first;
         }
         *reinterpret_cast<KeyGroup *>(to + i) = group;
@@ -495,11 +497,11 @@ __device__ __forceinline__ U encode_keys(const U *keys, U *to, int n, U flip) {
     return differing;
 }
 
+#if defined STAGE_sort_bucket
 /// Sample, Finish and Row: the sample of a plan, a bucket and a row are sorted in the same way.
 /// Blocks: one, the buckets, or the rows.
-__device__ __forceinline__ void sort_buckets(const U *keys, U *result, U *space,
-                                             const FoundPlan *plans, const unsigned *counts,
-                                             const BucketGeometry &g) {
+SORT_KERNEL(const U *keys, U *result, U *space, const FoundPlan *plans, const unsigned *counts,
+            BucketGeometry g) {
     extern __shared__ BucketShared bucket_shared[];
     BucketShared &shared = bucket_shared[0];
     if (g.step == BucketStep::Row) {
@@ -532,25 +534,6 @@ __device__ __forceinline__ void sort_buckets(const U *keys, U *result, U *space,
                       guess_differing(space + begin, n), equal);
     }
 }
+#endif
 
 } // namespace pycuda
-
-#if defined STAGE_sort_find_bucket
-extern "C" __global__ void __launch_bounds__(256)
-    KERNEL(const U *keys, const pycuda::FoundPlan *plans, unsigned short *buckets,
-           pycuda::BucketGeometry g) {
-    pycuda::find_buckets(keys, plans, buckets, g);
-}
-#elif defined STAGE_sort_deal_buckets
-extern "C" __global__ void __launch_bounds__(1)
-    KERNEL(const U *keys, U *space, pycuda::FoundPlan *plans, const unsigned short *buckets,
-           unsigned *counts, pycuda::BucketGeometry g) {
-    pycuda::deal_keys(keys, space, plans, buckets, counts, g);
-}
-#else
-extern "C" __global__ void __launch_bounds__(1)
-    KERNEL(const U *keys, U *result, U *space, const pycuda::FoundPlan *plans,
-           const unsigned *counts, pycuda::BucketGeometry g) {
-    pycuda::sort_buckets(keys, result, space, plans, counts, g);
-}
-#endif

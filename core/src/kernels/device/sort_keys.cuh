@@ -1,21 +1,24 @@
 // sort_keys.cuh -- encodes keys as unsigned numbers of the same order, for sorting and selecting.
 //
-// Text before this file: typedefs A and U (unsigned, as wide as keys), SORT_KIND, SORT_INFINITY,
-// SORT_THREADS.
+// Text before this file: typedef U (unsigned, as wide as keys), SORT_KIND, SORT_INFINITY,
+// SORT_THREADS, and SORT_PAIRS, which is true if the positions of keys are sorted.
 #pragma once
 
 namespace pycuda {
 
 enum SortKind { SortUnsigned, SortSigned, SortFloat };
 
+#define SORT_KERNEL extern "C" __global__ void __launch_bounds__(SORT_THREADS) KERNEL
+
 constexpr int sort_threads = SORT_THREADS;
 constexpr int sort_warps = sort_threads / 32;
 constexpr int sort_digits = 256;
 constexpr int sort_passes = sizeof(U);
+typedef decltype(U() + 0u) LaneKey; ///< a key as it is exchanged by shuffles, of 32 or 64 bits
 
-/// Encodes a key. NaN is greater than any number. With `Equal`, zeros of both signs are equal; else
-/// -0 comes before 0 and can be decoded.
-template <bool Equal> __device__ __forceinline__ U encode(U bits) {
+/// Encodes a key. NaN is greater than any number. With SORT_PAIRS, zeros of both signs are equal;
+/// else -0 comes before 0 and can be decoded.
+__device__ __forceinline__ U encode(U bits) {
     constexpr U sign = U(U(1) << (8 * sizeof(U) - 1));
     if (SORT_KIND == SortUnsigned)
         return bits;
@@ -23,7 +26,7 @@ template <bool Equal> __device__ __forceinline__ U encode(U bits) {
         return bits ^ sign;
     if (U(bits & U(~sign)) > U(SORT_INFINITY))
         return U(~U(0));
-    if (Equal && bits == sign)
+    if (SORT_PAIRS && bits == sign)
         bits = 0;
     return bits & sign ? U(~bits) : U(bits | sign);
 }

@@ -20,37 +20,28 @@ struct ShortGeometry {
     int ordered; ///< the sort starts with a given order
 };
 
-template <bool wide> struct ShortKeyOf {
-    typedef unsigned Type;
-};
-template <> struct ShortKeyOf<true> {
-    typedef unsigned long long Type;
-};
-typedef ShortKeyOf<(sizeof(U) > 4)>::Type ShortKey; ///< shuffles have 32 or 64 bits
-
 /// A key and its position, which is not used if keys alone are sorted.
-template <bool Pairs> struct ShortItem {
-    ShortKey key;
+struct ShortItem {
+    LaneKey key;
     int position;
 
     __device__ __forceinline__ bool is_less(const ShortItem &other) const {
-        return Pairs && key == other.key ? position < other.position : key < other.key;
+        return SORT_PAIRS && key == other.key ? position < other.position : key < other.key;
     }
     __device__ __forceinline__ ShortItem of_lane(int distance) const {
         return {__shfl_xor_sync(0xffffffffu, key, distance),
-                Pairs ? __shfl_xor_sync(0xffffffffu, position, distance) : 0};
+                SORT_PAIRS ? __shfl_xor_sync(0xffffffffu, position, distance) : 0};
     }
 };
 
 /// One step over all items of a lane: those whose indices differ by `distance` are compared.
-template <bool Pairs>
-__device__ __forceinline__ void compare_at(ShortItem<Pairs> (&item)[HELD], int lane, int run,
+__device__ __forceinline__ void compare_at(ShortItem (&item)[HELD], int lane, int run,
                                            int distance) {
     if (distance < GROUP) {
 #pragma unroll
         for (int k = 0; k < HELD; ++k) {
             const bool rises = ((k * GROUP + lane) & run) == 0;
-            const ShortItem<Pairs> other = item[k].of_lane(distance);
+            const ShortItem other = item[k].of_lane(distance);
             if (item[k].is_less(other) != (((lane & distance) == 0) == rises))
                 item[k] = other;
         }
@@ -62,7 +53,7 @@ __device__ __forceinline__ void compare_at(ShortItem<Pairs> (&item)[HELD], int l
         if (partner < k || partner >= HELD)
             continue;
         const bool rises = ((k * GROUP + lane) & run) == 0;
-        const ShortItem<Pairs> low = item[k], high = item[partner];
+        const ShortItem low = item[k], high = item[partner];
         if (low.is_less(high) != rises) {
             item[k] = high;
             item[partner] = low;
@@ -70,35 +61,34 @@ __device__ __forceinline__ void compare_at(ShortItem<Pairs> (&item)[HELD], int l
     }
 }
 
-/// Writes keys, or with Pairs their positions. Blocks: groups of rows.
-template <bool Pairs>
-__device__ void sort_short(const U *keys_in, U *keys_out, const long long *order,
-                           long long *values_out, long long rows, const ShortGeometry &g) {
+/// Writes keys, or with SORT_PAIRS their positions. Blocks: groups of rows.
+SORT_KERNEL(const U *keys_in, U *keys_out, const long long *order, long long *values_out,
+            long long rows, ShortGeometry g) {
     const int lane = threadIdx.x % GROUP;
     const long long row = blockIdx.x * (long long)(sort_threads / GROUP) + threadIdx.x / GROUP;
     const long long origin = row * g.length;
     const int length = row < rows ? g.length : 0;
-    ShortItem<Pairs> item[HELD];
+    ShortItem item[HELD];
 #pragma unroll
     for (int k = 0; k < HELD; ++k) {
         const int at = k * GROUP + lane;
-        item[k] = {~ShortKey(0), at};
+        item[k] = {~LaneKey(0), at};
         if (at < length) {
             const int from = g.ordered ? static_cast<int>(order[origin + at]) : at;
-            item[k].key = U(encode<Pairs>(keys_in[origin + from]) ^ U(g.flip));
+            item[k].key = U(encode(keys_in[origin + from]) ^ U(g.flip));
         }
     }
 #pragma unroll
     for (int run = 2; run <= GROUP * HELD; run *= 2)
 #pragma unroll
         for (int distance = run / 2; distance > 0; distance /= 2)
-            compare_at<Pairs>(item, lane, run, distance);
+            compare_at(item, lane, run, distance);
 #pragma unroll
     for (int k = 0; k < HELD; ++k) {
         const int at = k * GROUP + lane;
         if (at >= length)
             continue;
-        if (Pairs)
+        if (SORT_PAIRS)
             values_out[origin + at] = g.ordered ? order[origin + item[k].position]
                                                 : static_cast<long long>(item[k].position);
         else
@@ -107,9 +97,3 @@ __device__ void sort_short(const U *keys_in, U *keys_out, const long long *order
 }
 
 } // namespace pycuda
-
-extern "C" __global__ void __launch_bounds__(SORT_THREADS)
-    KERNEL(const U *keys_in, U *keys_out, const long long *order, long long *values_out,
-           long long rows, pycuda::ShortGeometry g) {
-    pycuda::sort_short<SORT_PAIRS>(keys_in, keys_out, order, values_out, rows, g);
-}

@@ -127,6 +127,16 @@ test_packages() {
     [[ -d /usr/include/glm ]] || echo libglm-dev
     [[ -d /usr/include/eigen3 ]] || echo libeigen3-dev
     [[ -d /usr/include/Random123 ]] || echo librandom123-dev
+    [[ -d /usr/include/boost ]] || echo libboost-dev
+    [[ -d /usr/include/stb ]] || echo libstb-dev
+    [[ -d /usr/include/Imath ]] || echo libimath-dev
+    [[ -d /usr/include/tl ]] || echo libexpected-dev
+    [[ -d /usr/include/gsl ]] || echo libmsgsl-dev
+    [[ -d /usr/include/date ]] || echo libhowardhinnant-date-dev
+    [[ -e /usr/include/units.h ]] || echo libunits-cpp-dev
+    [[ -e /usr/include/xxhash.h ]] || echo libxxhash-dev
+    [[ -d /usr/include/wyhash ]] || echo libwyhash-dev
+    [[ -d /usr/include/cglm ]] || echo libcglm-dev
     mpi_packages
     have doxygen || echo doxygen # for tools/cpp_reference.py
     # For tools/free_threaded_python:

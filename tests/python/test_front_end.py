@@ -176,6 +176,37 @@ def test_headers_of_the_host_are_empty(device):
     assert value("o[0] = 1;", source) == 1
 
 
+@pytest.mark.parametrize(
+    "header, before, body, expected",
+    [
+        (
+            "concepts",
+            "template <std::integral T> __device__ T twice(T x) { return 2 * x; }",
+            "o[0] = twice(3);",
+            6,
+        ),
+        ("numbers", "", "o[0] = std::numbers::pi;", np.pi),
+        ("bit", "", "o[0] = std::bit_cast<int>(1.0f) >> 23;", 127),
+        ("optional", "", "std::optional<int> x = 3; o[0] = *x;", 3),
+        (
+            "chrono",
+            "",
+            "o[0] = std::chrono::milliseconds(std::chrono::seconds(2)).count();",
+            2000,
+        ),
+    ],
+)
+def test_headers_of_the_host_that_cuda_has(device, header, before, body, expected):
+    source = f"#include <{header}>\n{before}"
+    got = value(body, source, no_extern_c=True, options=["-std=c++20"])
+    assert got == pytest.approx(expected)
+
+
+def test_names_with_letters_beyond_ascii(device):
+    body = 'double größe = 2, π = 3, 变量 = 4; const char *ö = "ö"; o[0] = größe * π + 变量 + (ö[1] != 0);'
+    assert value(body + " /* → größe */", "/* ü */ struct Größe { int ö; };") == 11
+
+
 def test_macros_of_gcc(device):
     """They are defined if the source asks for them, with GCC's values."""
     source = """
@@ -384,10 +415,9 @@ def test_extensions_without_a_standard_form_are_refused(device, body):
         value(body)
 
 
-def test_a_header_that_asks_for_gcc(device, tmp_path):
-    (tmp_path / "host.h").write_text(
-        "#ifndef __GNUC__\n#error which compiler?\n#endif\n"
-    )
+@pytest.mark.parametrize("macro", ["__GNUC__", "__linux__"])
+def test_a_header_that_asks_for_gcc(device, tmp_path, macro):
+    (tmp_path / "host.h").write_text(f"#ifndef {macro}\n#error which one?\n#endif\n")
     include = '#include "host.h"'
     assert value("o[0] = 1;", include, include_dirs=[str(tmp_path)]) == 1
 

@@ -1,5 +1,6 @@
-"""Header-only libraries in kernels: CUDA's own, and those of a distribution, if they are installed."""
+"""Header-only libraries in kernels: CUDA's own, and those of a distribution and of PyPI, if they are installed."""
 
+import importlib.util
 import os
 import shutil
 import warnings
@@ -7,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from marks import slow
 
 import pycuda.driver as cuda
 from pycuda.compiler import SourceModule
@@ -138,6 +138,109 @@ IN_PROCESS = {
         1,
     ),
 }
+# Libraries with functions for the device, or with constexpr functions, which nvcc's --expt-relaxed-constexpr
+# compiles for the device.
+IN_PROCESS |= {
+    "Imath": (
+        "#include <Imath/ImathVec.h>\n#include <Imath/ImathBox.h>\n#include <Imath/ImathMatrix.h>",
+        "Imath::V3d v(o[0], o[1], o[2]); Imath::Box3d b; b.extendBy(v); b.extendBy(2.0 * v);"
+        "Imath::M44d m; m.setScale(v); o[0] = b.size().z + (v * m).z + Imath::M33d().inverse()[1][1];",
+        13,
+    ),
+    "tl::expected": (
+        "#include <tl/expected.hpp>",
+        "tl::expected<double, int> e = o[2], wrong = tl::unexpected<int>(5);"
+        "o[0] = *e.map([](double x) { return x + 1; }) + wrong.value_or(0.5) + wrong.error();",
+        9.5,
+    ),
+    "GSL": (
+        "#include <gsl/gsl>",
+        "gsl::span<double> s(o, 4); double sum = 0; for (double x : s.subspan(1)) sum += x;"
+        "o[0] = sum + gsl::narrow_cast<int>(1.5);",
+        10,
+    ),
+    "date": (
+        "#include <date/date.h>",
+        "using namespace date;"
+        "o[0] = (sys_days(year(2024) / 3 / 1) - sys_days(year(2024) / 2 / 1)).count();",
+        29,
+    ),
+    "units": (
+        "#define UNIT_LIB_DISABLE_IOSTREAM\n#include <units.h>",
+        "units::length::meter_t m = units::length::kilometer_t(o[2]);"
+        "o[0] = m() + units::length::centimeter_t(m)();",
+        303000,
+    ),
+    "Boost.Fusion": (
+        "#include <boost/fusion/include/vector.hpp>\n#include <boost/fusion/include/fold.hpp>\n"
+        "struct add { template <class A, class B> __host__ __device__ double operator()(A a, B b) const"
+        " { return a + b; } };",
+        "o[0] = boost::fusion::fold(boost::fusion::vector<int, double>(2, o[2]), 0.0, add());",
+        5,
+    ),
+    "Boost.Rational": (
+        "#include <boost/rational.hpp>",
+        "boost::rational<int> r(6, 4); r += 1; o[0] = r.numerator() * 10 + r.denominator();",
+        52,
+    ),
+    "Boost.Integer": (
+        "#include <boost/integer/common_factor.hpp>",
+        "o[0] = boost::integer::gcd(int(o[3]) * 3, 18);",
+        6,
+    ),
+    "Boost.TypeTraits": (
+        "#include <boost/type_traits.hpp>",
+        "o[0] = sizeof(boost::promote<char>::type)"
+        " + boost::is_same<boost::remove_cv<const int>::type, int>::value;",
+        5,
+    ),
+    "Boost.CallableTraits": (
+        "#include <boost/callable_traits.hpp>\nstruct F { double operator()(int, float) const; };",
+        "o[0] = std::tuple_size<boost::callable_traits::args_t<F>>::value;",
+        2,
+    ),
+    "Boost.Variant2": (
+        "#include <boost/variant2/variant.hpp>",
+        "boost::variant2::variant<int, double> v = o[2];"
+        "o[0] = boost::variant2::get<1>(v) + v.index();",
+        4,
+    ),
+    "CUTLASS": (
+        "#include <cutlass/gemm/thread/mma.h>",
+        "using namespace cutlass; gemm::thread::Mma<gemm::GemmShape<2, 2, 1>, double, layout::ColumnMajor,"
+        " double, layout::RowMajor, double, layout::RowMajor> mma; decltype(mma)::FragmentA a;"
+        "decltype(mma)::FragmentB b; decltype(mma)::FragmentC c; a[0] = o[0]; a[1] = o[1]; b[0] = o[2];"
+        "b[1] = o[3]; c.clear(); mma(c, a, b, c); o[0] = c[3];",
+        8,
+    ),
+    "CuTe": (
+        "#include <cute/tensor.hpp>",
+        "using namespace cute; auto t = make_tensor(make_gmem_ptr(o), make_shape(Int<2>{}, Int<2>{}),"
+        " make_stride(Int<2>{}, Int<1>{})); o[0] = t(1, 0) + size(t);",
+        7,
+    ),
+}
+# Libraries of the host, whose functions nvcc refuses in kernels, and this package compiles for the device.
+IN_PROCESS |= {
+    "xxHash": (
+        "#define XXH_INLINE_ALL\n#include <xxhash.h>",
+        'o[0] = XXH32("abc", 3, 0) == 0x32d153ff;',
+        1,
+    ),
+    "wyhash": (
+        "#include <wyhash/wyhash.h>",
+        "uint64_t s = 1, t = 1; o[0] = (wyrand(&s) == wyrand(&t)) + (wyrand(&s) != wyrand(&s));",
+        2,
+    ),
+    "cglm": (
+        "#include <cglm/cglm.h>",
+        "vec3 a = {1, 2, 3}, b = {3, 2, 1}; mat4 m; glm_mat4_identity(m); glm_scale_uni(m, 2);"
+        "o[0] = glm_vec3_dot(a, b) + m[0][0];",
+        12,
+    ),
+}
+SLOW = {"Eigen, solvers", "units", "CuTe", "Boost.Rational", "Boost.Integer", "Boost.TypeTraits"}
+SLOW |= {"Boost.CallableTraits", "Boost.Variant2"}
 # Their host functions need nvcc.
 BY_NVCC = {
     "Thrust beside host code": (
@@ -147,9 +250,21 @@ BY_NVCC = {
         4,
     ),
 }
-FOLDERS = {"GLM": "glm", "stb": "stb", "Boost.Preprocessor": "boost"}
-FOLDERS |= {"Boost.Mp11": "boost", "Boost.Hana": "boost", "Boost.MPL": "boost"}
-FOLDERS |= {"Eigen": "eigen3/Eigen", "Random123": "Random123"}
+# What of /usr/include has the library. Debian's packages are in test_packages() of tools/setup.sh.
+PLACES = {
+    "GLM": "glm",
+    "stb": "stb",
+    "Eigen": "eigen3/Eigen",
+    "Random123": "Random123",
+    "Imath": "Imath",
+    "tl::expected": "tl",
+    "GSL": "gsl",
+    "date": "date",
+    "units": "units.h",
+    "xxHash": "xxhash.h",
+    "wyhash": "wyhash",
+    "cglm": "cglm",
+}
 
 
 def has_nvcc():
@@ -159,11 +274,17 @@ def has_nvcc():
 
 def include_folder(library, tmp_path):
     """A folder with the library alone: /usr/include would add the host's own headers."""
-    folder = FOLDERS.get(library.split(",")[0])
-    if not folder:
+    name = library.split(",")[0]
+    if name in ("CUTLASS", "CuTe"):  # of the wheel nvidia-cutlass
+        found = importlib.util.find_spec("cutlass_library")
+        if not found:
+            pytest.skip("nvidia-cutlass is not installed")
+        return [str(Path(found.origin).parent / "source" / "include")]
+    place = "boost" if name.startswith("Boost.") else PLACES.get(name)
+    if not place:
         return []
-    installed = Path("/usr/include", folder)
-    if not installed.is_dir():
+    installed = Path("/usr/include", place)
+    if not installed.exists():
         pytest.skip(f"{library} is not installed")
     (tmp_path / installed.name).symlink_to(installed)
     return [str(tmp_path)]
@@ -187,10 +308,9 @@ def result_of(library, row, tmp_path, **how):
     return out[0]
 
 
-# Another program of Eigen takes ten seconds more.
 @pytest.mark.parametrize(
     "library",
-    [one for one in IN_PROCESS if one != "Eigen, solvers"] + slow(["Eigen, solvers"]),
+    [pytest.param(x, marks=[pytest.mark.slow] * (x in SLOW)) for x in IN_PROCESS],
 )
 def test_libraries_for_kernels_compile_in_process(device, library, tmp_path):
     row = IN_PROCESS[library]

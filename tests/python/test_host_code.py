@@ -429,6 +429,54 @@ def test_cub_for_blocks_beside_cub_for_the_host(device):
     assert x[0] == 63 * 32
 
 
+CUB = """#include <cub/cub.cuh>
+extern "C" __global__ void f(float *x) {
+    using Reduce = cub::BlockReduce<float, 32>; __shared__ typename Reduce::TempStorage s;
+    BODY
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "body, error",
+    [
+        ("x[0] = Reduce(s).Sum(x[0])", 'expected a ";"'),
+        ("x[0] = Reduce(s).Sum(x[thread]);", 'identifier "thread" is undefined'),
+        ("x[0] = cub::BlockReducer<float, 32>::f();", "has no member"),
+    ],
+)
+def test_an_error_beside_cub_is_the_error(device, body, error):
+    said = errors_of(CUB.replace("BODY", body))
+    assert error in said and "header for host code" not in said
+
+
+def test_what_cub_has_for_the_host_alone_is_named(device):
+    said = errors_of(CUB.replace("BODY", "cub::DeviceReduce::Sum(0, x, x, x, 3);"))
+    assert 'followed by "::"' in said.splitlines()[0]
+    assert "<cub/cub.cuh> is a header for host code" in said
+
+
+def test_an_unknown_name_beside_main_is_in_the_first_line(device):
+    said = errors_of(
+        "#include <vector>\n__global__ void f(float *x) { *x = unknown; }\n"
+        "int main() { std::vector<float> v(3); f<<<1, 1>>>(v.data()); return 0; }\n"
+    )
+    assert 'identifier "unknown" is undefined' in said.splitlines()[0]
+    assert "kernel.cu(3): error" not in said
+
+
+def test_helpers_that_call_helpers_stay_beside_host_code(device):
+    source = """#include <vector>
+    int more(int x) { return x + 1; }
+    int most(int x) { return more(x) * 2; }
+    extern "C" __global__ void f(float *x) { *x = most(3); }
+    int main() { std::vector<float> v(3); return v.size(); }
+    """
+    x = np.zeros(1, np.float32)
+    compile_alone(source, no_extern_c=True).get_function("f")(cuda.InOut(x), block=1)
+    assert x[0] == 8
+
+
 def test_more_definitions_than_the_compiler_reports(device):
     """NVRTC stops after 100 errors, before the last functions of the host."""
     first = "".join(f"int f{i}() {{ return cudaDeviceReset(); }}\n" for i in range(120))

@@ -46,6 +46,11 @@ struct HostCode {
     bool add_errors_of_classes(std::string_view log) {
         return errors_again.add(log) || last_errors.add(log);
     }
+    /// Names that are unknown when functions are for the host are unknown for the device, too.
+    void add_unknown_names(std::string_view log) {
+        errors.add(log, "\" is undefined");
+        errors.add(log, "has no member \"");
+    }
     void add_definitions(std::string_view log) {
         definitions.add(log, "not allowed in JIT mode");
         has_all_definitions = log.find("rror limit reached") == std::string_view::npos;

@@ -69,6 +69,7 @@ struct underflow_error : runtime_error { using runtime_error::runtime_error; };
 struct nothrow_t {};
 inline void *realloc(void *, size_t) { __trap(); return nullptr; }
 inline int rand() { __trap(); return 0; }
+[[noreturn]] inline void terminate() { __trap(); while (true) {} }
 struct string {
     string() = default;
     string(const char *) {}
@@ -79,6 +80,9 @@ struct string {
     template <class T> string &operator+=(const T &) { __trap(); return *this; }
     friend string operator+(const string &a, const string &) { __trap(); return a; }
 };
+template <class T> string to_string(const T &) { __trap(); return {}; }
+template <class T> struct hash;
+template <class T> struct shared_ptr;
 struct ios_base {
     typedef int fmtflags;
     fmtflags flags() const { __trap(); return 0; }

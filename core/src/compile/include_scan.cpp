@@ -1,6 +1,7 @@
 // include_scan.cpp -- finds the files that a source includes, without a preprocessor.
 #include "include_scan.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -227,6 +228,21 @@ const IncludeDirectory *find_include_owner(const IncludeDirective &include,
         if (stamp_file(directory.path + "/" + include.name))
             return &directory;
     return nullptr;
+}
+
+bool is_about_host_library(std::string_view log, const std::vector<IncludeDirectory> &path) {
+    constexpr std::string_view messages[] = {"error: namespace \"std\" has no member",
+                                             "error: name followed by \"::\" must be a class"};
+    while (!log.empty()) {
+        const std::string_view line = take_line(log);
+        const auto has_file = [line](const IncludeDirectory &directory) {
+            return directory.owner == IncludeDirectory::Owner::User &&
+                   line.starts_with(directory.path + "/");
+        };
+        if (says_any(line, messages) && std::ranges::any_of(path, has_file))
+            return true;
+    }
+    return false;
 }
 
 } // namespace pycuda::compile_detail

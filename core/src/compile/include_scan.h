@@ -91,4 +91,9 @@ struct HeaderChanges {
 find_include_owner(const IncludeDirective &include, const IncludeDirectory &including_directory,
                    const std::vector<IncludeDirectory> &path);
 
+/// Whether NVRTC's log has an error in a header of the user's that misses a name of the host's C++
+/// library.
+[[nodiscard]] bool is_about_host_library(std::string_view log,
+                                         const std::vector<IncludeDirectory> &path);
+
 } // namespace pycuda::compile_detail

@@ -8,14 +8,16 @@
 //   functions without __device__              compile them for the device
 //   main() and other functions of the host    remove those that fail (host_functions.h)
 //   names that nvcc declares by itself         declare them (nvcc_names.h)
-//   a header of the host                      replace it by an empty header
+//   a header of the host                      replace it by an empty header, or by CUDA's
 //   `register`                                remove the word, as C++17 does
+//   names with letters such as ö              write them in ASCII
 //   extensions of GCC                         write them in standard C++ (gnu_extensions.h)
 //   constants computed from constants         declare them constexpr (file_scope_constants.h)
 //   own overloads of pow and its like         leave ours out (nvcc_names.h)
-//   a header that asks for GCC                define its macros
+//   a header that asks for GCC or Linux       define their macros
 //
-// Thrust, Eigen and Random123 have the remedies of host_library_headers.h from the start.
+// Thrust, Eigen and Random123 have the remedies of host_library_headers.h from the start, other
+// headers of the user's if they have functions without __device__ and miss names of std.
 // If the source still fails for such a reason, NeedsNvcc is thrown.
 #include <algorithm>
 #include <cstdlib>
@@ -30,6 +32,7 @@
 #include "host_functions.h"
 #include "host_library_headers.h"
 #include "nvcc_names.h"
+#include "nvrtc_attempt.h"
 #include "nvrtc_library.h"
 #include "nvrtc_messages.h"
 #include "precompiled_headers.h"
@@ -77,32 +80,6 @@ void add_once(std::vector<std::string> &options, const char *option) {
         options.emplace_back(option);
 }
 
-/// The state that the remedies change.
-struct Attempt {
-    bool with_bundled_headers = false;
-    bool headers_outside_wrap = false;
-    bool for_device_by_default = false;
-    std::set<std::string> implicit_names; // names that nvcc declares and NVRTC does not
-    std::set<std::string> stand_ins;    // replacements for headers that a library's header includes
-    std::set<std::string> host_headers; // headers that are replaced by empty headers
-    bool without_register = false;
-    bool with_int128 = false; // nvcc always knows __int128 on Linux
-    bool with_nvcc_names = true;
-    bool with_gcc_macros = false; // also if only a header asks for them
-    bool without_gcc_macros = false;
-    bool with_gnu_extensions_replaced = false;
-    bool with_cpp20 = false;
-    bool with_host_library = false;
-    bool with_constants_folded = false;
-    std::set<std::size_t> host_variables; // numbers of constants that only the host can compute
-
-    /// Whether the compiler reads the declarations of the source as they are written.
-    bool keeps_meaning() const {
-        return !headers_outside_wrap && (!for_device_by_default || with_host_library) &&
-               host_variables.empty() && !with_gnu_extensions_replaced;
-    }
-};
-
 class NvrtcCompilation {
   public:
     explicit NvrtcCompilation(const CompileJob &job)
@@ -135,17 +112,21 @@ class NvrtcCompilation {
   private:
     /// Whether the source has host code, and the log has errors of other code that nvcc has, too.
     bool has_only_errors_of_kernels(const std::string &log) const {
-        return !host_code_.definitions.empty() && host_header().empty() &&
+        const bool may_know_name = says(log, "\" is undefined") && host_header(log).empty();
+        return !host_code_.definitions.empty() && !may_know_name && // nvcc's own includes
                !misses_one_of(scan_.removed, log) && !nvcc_may_accept(log) &&
-               !says(log, "namespace \"std\"") && !says(log, "\" is undefined"); // the host's
+               !says(log, "namespace \"std\"");
     }
 
-    /// A header that is replaced although its declarations may be needed; empty if there is none.
-    std::string host_header() const {
+    /// A header that is replaced although the log may miss its declarations; empty if there is
+    /// none.
+    std::string host_header(const std::string &log) const {
         for (const std::string &name : scan_.unresolved)
-            if (is_library_header(name))
+            if (is_library_header(name) && may_miss_library(log))
                 return name;
-        return attempt_.host_headers.empty() ? "" : *attempt_.host_headers.begin();
+        return attempt_.host_headers.empty() || !may_miss_declarations(log)
+                   ? ""
+                   : *attempt_.host_headers.begin();
     }
 
     std::string folder_for_bundled_headers() const {
@@ -206,8 +187,11 @@ class NvrtcCompilation {
                 nvrtc.headers.emplace(name, text);
         for (const std::string &name : attempt_.stand_ins)
             nvrtc.headers.emplace(name, standard_header(name));
-        for (const std::string &name : attempt_.host_headers)
-            nvrtc.headers.insert_or_assign(name, "");
+        for (const std::string &name : attempt_.host_headers) {
+            const char *text = attempt_.with_headers_of_cuda ? header_of_cuda(name) : nullptr;
+            const bool is_empty = !text || attempt_.missing_headers_of_cuda.contains(name);
+            nvrtc.headers.insert_or_assign(name, is_empty ? "" : text);
+        }
         if (attempt_.without_register)
             nvrtc.options.push_back("--define-macro=register=");
         if (attempt_.with_int128)
@@ -243,6 +227,8 @@ class NvrtcCompilation {
         std::string source = job_.request.source;
         if (!host_code_.errors.empty())
             source = remove_host_code(source, job_.request.name, host_code_, scan_.removed);
+        if (attempt_.with_names_in_ascii)
+            source = with_names_in_ascii(source).value_or(source);
         if (attempt_.with_gnu_extensions_replaced)
             source = replace_gnu_extensions(source).value_or(source);
         if (attempt_.with_constants_folded) {
@@ -303,7 +289,7 @@ class NvrtcCompilation {
         if (!attempt_.with_nvcc_names || job_.request.builtins == Builtins::Minimal)
             return;
         if (attempt_.with_gcc_macros)
-            scan_.nvcc_names.emplace(gcc_macro);
+            scan_.nvcc_names.insert({gcc_macro, "__linux__"});
         if (attempt_.without_gcc_macros)
             scan_.nvcc_names.erase(gcc_macro);
         nvcc_names_ = declare_nvcc_names(scan_.nvcc_names);
@@ -360,6 +346,7 @@ class NvrtcCompilation {
 
     /// Changes `attempt_` so that the next attempt may succeed; false if no remedy is left.
     bool apply_remedy(const std::string &log) {
+        needs_host_library_ |= is_about_host_library(log, job_.include_path);
         const std::string header = missing_header(log);
         if (standard_header(header) && !scan_.unresolved.contains(header) &&
             attempt_.stand_ins.insert(header).second)
@@ -368,9 +355,14 @@ class NvrtcCompilation {
             return true;
         if (!header.empty() && !attempt_.with_bundled_headers && install_bundled_headers())
             return attempt_.with_bundled_headers = true;
-        if (header.starts_with("cuda/std/") && standard_header(header.substr(9)) &&
-            attempt_.host_headers.insert(header.substr(9)).second)
-            return true; // this libcu++ has no such header
+        if (header.starts_with("cuda/std/")) { // this libcu++ has no such header
+            const std::string name = header.substr(9);
+            if (attempt_.with_headers_of_cuda && header_of_cuda(name) &&
+                attempt_.missing_headers_of_cuda.insert(name).second)
+                return true;
+            if (standard_header(name) && attempt_.host_headers.insert(name).second)
+                return true;
+        }
         if (says(log, "\"register\" storage class specifier is not allowed") &&
             !attempt_.without_register)
             return attempt_.without_register = true;
@@ -389,6 +381,9 @@ class NvrtcCompilation {
             return attempt_.with_gcc_macros = true;
         if (says(log, "GCC system_header") && scan_.nvcc_names.contains(gcc_macro))
             return attempt_.without_gcc_macros = true;
+        if (says(log, "error: unrecognized token") && !attempt_.with_names_in_ascii &&
+            with_names_in_ascii(job_.request.source))
+            return attempt_.with_names_in_ascii = true;
         const bool may_be_extension = may_be_gnu_extension(log) || says(log, lambda_in_type) ||
                                       says(log, auto_parameter) ||
                                       says(job_.request.source, "__VA_OPT__");
@@ -406,11 +401,19 @@ class NvrtcCompilation {
         if (is_host_code(log) && !attempt_.for_device_by_default) {
             host_code_.add_definitions(log);
             host_code_.macros = scan_.macros;
+            if (needs_host_library_)
+                attempt_.with_host_library = attempt_.with_headers_of_cuda = true;
+            else
+                host_code_.add_unknown_names(log);
             return attempt_.for_device_by_default = true;
         }
-        return attempt_.for_device_by_default &&
-               (host_code_.add_errors(log) ||
-                (scan_.removed.has_class && host_code_.add_errors_of_classes(log)));
+        if (attempt_.for_device_by_default &&
+            (host_code_.add_errors(log) ||
+             (scan_.removed.has_class && host_code_.add_errors_of_classes(log))))
+            return true;
+        return may_miss_declarations(log) && !attempt_.with_headers_of_cuda &&
+               std::ranges::any_of(attempt_.host_headers, header_of_cuda) &&
+               (attempt_.with_headers_of_cuda = true);
     }
 
     /// Adds the others that the source includes, too: each would be an attempt more.
@@ -484,7 +487,7 @@ class NvrtcCompilation {
                 reason = reason.substr(colon + 7);
             throw_error<NeedsNvcc>(message + ": " + library_.name() + " says: " + reason, outcome);
         }
-        if (attempt_.with_host_library && job_.has_nvcc)
+        if (!scan_.host_libraries.empty() && job_.has_nvcc)
             throw_error<NeedsNvcc>(message +
                                        ": NVRTC cannot compile a part of the source, which "
                                        "uses " +
@@ -492,12 +495,12 @@ class NvrtcCompilation {
                                    outcome);
         const std::string hint = hint_for_mistake(job_.request.source, outcome.log);
         if (std::string type = unknown_parameter_type(outcome.log);
-            !type.empty() && host_header().empty())
+            !type.empty() && host_header(outcome.log).empty())
             throw_error<UnknownType>(message + ": '" + type +
                                          "', the type of a kernel's parameter, is not declared" +
                                          (hint.empty() ? "" : "; " + hint),
                                      outcome);
-        if (!hint.empty() && host_header().empty())
+        if (!hint.empty() && host_header(outcome.log).empty())
             throw_error<CompileError>(message + ": " + hint, outcome);
         const std::string for_nvcc =
             ", which only nvcc can compile" + hint_for_host_name(outcome.log);
@@ -506,9 +509,10 @@ class NvrtcCompilation {
         if (std::string header = missing_header(outcome.log); !header.empty())
             throw_error<NeedsNvcc>(
                 message + ": header '" + header + "' was not found" + advice_for(header), outcome);
-        if (std::string header = host_header(); !header.empty())
-            throw_error<NeedsNvcc>(
-                message + ": <" + header + "> is a header for host code" + for_nvcc, outcome);
+        if (std::string header = host_header(outcome.log); !header.empty())
+            throw_error<NeedsNvcc>(message + ": " + first_message(outcome.log) + "; <" + header +
+                                       "> is a header for host code" + for_nvcc,
+                                   outcome);
         if (std::string reason = header_for_nvcc(outcome.log); !reason.empty())
             throw_error<NeedsNvcc>(message + ": " + reason, outcome);
         if (std::string likely = hint_for_refused_text(job_.request.source, outcome.log);
@@ -580,6 +584,7 @@ class NvrtcCompilation {
     FoldedConstants folded_;        // of the current attempt
     HostCode host_code_;            // that failed in an attempt for the device
     HostVariables host_variables_;  // in headers of a host's library
+    bool needs_host_library_ = false;
     std::vector<std::string> command_line_;
     std::string kept_in_;
 };

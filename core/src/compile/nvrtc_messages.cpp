@@ -284,12 +284,20 @@ template <class Visit> void for_each_error(std::string_view log, Visit visit) {
     }
 }
 
+/// The name in 'identifier "name" is undefined'; empty in other messages.
+std::string_view undefined_name(std::string_view message) {
+    constexpr std::string_view before = "identifier \"";
+    if (!message.starts_with(before) || !message.ends_with("\" is undefined"))
+        return {};
+    message.remove_prefix(before.size());
+    return message.substr(0, message.find('"'));
+}
+
+constexpr std::string_view unknown_namespace = "must be a class or namespace name";
+
 /// Errors that do not depend on a compiler's extensions.
 bool is_error_everywhere(std::string_view message) {
-    constexpr std::string_view name = "identifier \"";
-    if (message.starts_with(name) && message.ends_with("\" is undefined")) {
-        message.remove_prefix(name.size());
-        const std::string_view unknown = message.substr(0, message.find('"'));
+    if (const std::string_view unknown = undefined_name(message); !unknown.empty()) {
         // Keywords of GCC, and types of the host's headers, which nvcc includes before a source.
         constexpr std::string_view host_types[] = {"FILE",     "div_t",       "ldiv_t",
                                                    "pid_t",    "id_t",        "fpos_t",
@@ -445,6 +453,34 @@ std::string unknown_parameter_type(const std::string &log) {
 }
 
 bool is_host_code(const std::string &log) { return says(log, "not allowed in JIT mode"); }
+
+std::string first_message(std::string_view log) { return std::string(first_error(log).message); }
+
+bool may_miss_declarations(std::string_view log) {
+    constexpr std::string_view phrases[] = {"has no member \"", unknown_namespace,
+                                            "must be a namespace name", "is not a template",
+                                            "incomplete type"};
+    bool misses = false;
+    for_each_error(log, [&](std::string_view message) {
+        misses |= !undefined_name(message).empty() || says_any(message, phrases);
+    });
+    return misses;
+}
+
+bool may_miss_library(std::string_view log) {
+    constexpr std::string_view prefixes[] = {"cu", "Cu", "CU", "nccl", "nvtx", "nvml"};
+    bool misses = false;
+    for_each_error(log, [&](std::string_view message) {
+        const std::string_view unknown = undefined_name(message);
+        misses |= says_any(message,
+                           std::initializer_list<std::string_view>{
+                               unknown_namespace, "namespace \"cub\" has no member \"Device"}) ||
+                  std::ranges::any_of(prefixes, [&](std::string_view prefix) {
+                      return unknown.starts_with(prefix);
+                  });
+    });
+    return misses;
+}
 
 bool nvcc_may_accept(std::string_view log) {
     bool accepts = false;

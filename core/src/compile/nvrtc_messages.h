@@ -38,6 +38,15 @@ namespace pycuda::compile_detail {
 
 [[nodiscard]] bool is_host_code(const std::string &log);
 
+/// The text of the first error: 'expected a ";"'.
+[[nodiscard]] std::string first_message(std::string_view log);
+
+/// Whether an error can be the consequence of a declaration that is missing.
+[[nodiscard]] bool may_miss_declarations(std::string_view log);
+
+/// As may_miss_declarations, for one of CUDA's libraries: cub::DeviceReduce, cublasCreate().
+[[nodiscard]] bool may_miss_library(std::string_view log);
+
 // NVRTC is asked first, because it needs a twentieth of nvcc's time. nvcc reads what GCC reads, so
 // it compiles some of the sources that NVRTC refuses. It is not asked about mistakes that every C++
 // compiler finds: the message would come a second later.

@@ -1,7 +1,10 @@
 // source_text.cpp -- reads C++ source without a compiler.
 #include "source_text.h"
 
+#include <array>
 #include <cctype>
+#include <cstdint>
+#include <cstdio>
 
 namespace pycuda::compile_detail {
 namespace {
@@ -235,6 +238,26 @@ std::optional<std::string> edited(std::string_view text, std::vector<Edit> edits
         done = edit.end;
     }
     return result += text.substr(done);
+}
+
+std::optional<std::string> with_names_in_ascii(std::string_view source) {
+    const std::string blanked = blank_comments_and_strings(source);
+    std::vector<Edit> edits;
+    for (std::size_t at = 0; at < blanked.size(); ++at) {
+        const auto first = static_cast<unsigned char>(blanked[at]);
+        if (first < 0xc0) // the first byte of a letter in UTF-8 begins with two ones
+            continue;
+        const int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
+        std::uint32_t letter = first & (0x3fu >> more);
+        std::size_t end = at + 1;
+        while (end < blanked.size() && (blanked[end] & 0xc0) == 0x80 && end <= at + more)
+            letter = letter << 6 | (static_cast<unsigned char>(blanked[end++]) & 0x3fu);
+        std::array<char, 11> text{};
+        std::snprintf(text.data(), text.size(), letter > 0xffff ? "\\U%08x" : "\\u%04x", letter);
+        edits.push_back({at, end, text.data()});
+        at = end - 1;
+    }
+    return edited(source, std::move(edits));
 }
 
 void replace_all(std::string &text, std::string_view word, std::string_view by) {

@@ -101,6 +101,10 @@ struct Edit {
 ///     f("   ", ' ');
 [[nodiscard]] std::string blank_comments_and_strings(std::string_view source);
 
+/// The source with the letters of names that are not ASCII, as in `float größe`, in the form
+/// `gr\u00f6\u00dfe`; nothing if there are none. Comments and literals stay.
+[[nodiscard]] std::optional<std::string> with_names_in_ascii(std::string_view source);
+
 /// The position of the bracket that closes the one at `open`, or npos. Brackets of all kinds count
 /// alike.
 [[nodiscard]] std::size_t closing_bracket(std::string_view blanked, std::size_t open) noexcept;

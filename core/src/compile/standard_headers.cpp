@@ -73,6 +73,8 @@ using uintmax_t = uint64_t;
 #define PTRDIFF_MIN INT64_MIN
 #define PTRDIFF_MAX INT64_MAX
 #define SIZE_MAX UINT64_MAX
+#define WCHAR_MIN INT32_MIN
+#define WCHAR_MAX INT32_MAX
 #endif
 )";
 
@@ -253,7 +255,21 @@ crt/device_functions.h crt/math_functions.h crt/common_functions.h crt/device_do
 constexpr std::string_view from_cuda = "algorithm array atomic complex functional iterator limits "
                                        "numeric ratio tuple type_traits utility";
 
+// Headers that only host code uses, but for a kernel that has names of them: CUDA provides those.
+constexpr std::string_view partly_from_cuda = "bit bitset chrono concepts expected memory numbers "
+                                              "optional ranges source_location span variant";
+
 using Table = std::map<std::string, std::string, std::less<>>;
+
+Table headers_of_cuda(std::string_view names) {
+    Table table;
+    for_each_piece(names, " ", [&](std::string_view piece) {
+        const std::string name(piece);
+        table[name] = "#pragma once\n#include <cuda/std/" + name +
+                      ">\nnamespace std { using namespace cuda::std; }\n";
+    });
+    return table;
+}
 
 Table make_table() {
     Table table;
@@ -262,11 +278,7 @@ Table make_table() {
             table[row.name] += text;
     for_each_piece(built_in, "\n ",
                    [&](std::string_view name) { table[std::string(name)] = nothing; });
-    for_each_piece(from_cuda, " ", [&](std::string_view piece) {
-        const std::string name(piece);
-        table[name] = "#pragma once\n#include <cuda/std/" + name +
-                      ">\nnamespace std { using namespace cuda::std; }\n";
-    });
+    table.merge(headers_of_cuda(from_cuda));
     return table;
 }
 
@@ -389,6 +401,12 @@ bool is_host_header(std::string_view name) {
     bool found = false;
     for_each_piece(host_headers, "\n ", [&](std::string_view known) { found |= known == name; });
     return found;
+}
+
+const char *header_of_cuda(std::string_view name) {
+    static const Table *table = new Table(headers_of_cuda(partly_from_cuda));
+    const auto found = table->find(name);
+    return found == table->end() ? nullptr : found->second.c_str();
 }
 
 bool is_library_header(std::string_view name) { return library_table().contains(name); }

@@ -22,6 +22,10 @@ namespace pycuda::compile_detail {
 /// with such an include compile without the header.
 [[nodiscard]] bool is_host_header(std::string_view name);
 
+/// For a kernel that uses a header which is_host_header(), such as <optional> or <concepts>: the
+/// text that includes CUDA's header of this name; null if CUDA has none.
+[[nodiscard]] const char *header_of_cuda(std::string_view name);
+
 /// Whether a header is one of CUDA's libraries with functions of the host: <cublas_v2.h>,
 /// <cufft.h>, <cub/cub.cuh>. The replacements have what kernels use: the types of numbers, and the
 /// parts of CUB for threads, warps and blocks.

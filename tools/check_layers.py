@@ -189,12 +189,8 @@ FOREIGN = [
 ]
 
 # What depends on the processor is in these folders, behind headers that do not.
-TARGET_FOLDERS = {
-    "softcuda/src/target",
-    "softcuda/link/x86_64",
-    "softcuda/link/aarch64",
-    "core/src/target",
-}
+LINK_FOLDERS = {"softcuda/link/x86_64", "softcuda/link/aarch64"}
+TARGET_FOLDERS = {"softcuda/src/target", "core/src/target", *LINK_FOLDERS}
 PROCESSOR = re.compile(
     r"\b(__x86_64(__)?|__amd64(__)?|__i386(__)?|__aarch64__|__SSE\w*|__AVX\w*|__ARM\w*|_mm\d*_\w+|target_clones"
     r"|__builtin_(ia32|aarch64|cpu)_\w+|v(ld|st)\d+q?_[usf]\d+|_*rdtscp?|cntvct_el0"
@@ -203,6 +199,10 @@ PROCESSOR = re.compile(
     # LLVM's names of features and options
     r"|\"(\+fma|[+-]?(avx\w*|sse\d\w*|f16c|bmi2?|neon|sve2?|lse))[\",]|\"[\w-]*(x86|aarch64)-[a-z-]+\""
 )
+
+# Other code may name a processor, such as in a test of its instructions; a condition on one is in these only.
+HAND_WRITTEN = "benchmarks/softcuda/hand_written"  # with intrinsic functions
+CONDITION_FOLDERS = {"tests/softcuda/target_test.cpp", HAND_WRITTEN}
 
 # What no C++ file of the library may say, except for the files named: a pattern, the files, the rule.
 RULES = [
@@ -353,17 +353,15 @@ def check_cpp_form(path: Path, lines: list[str], report: Report) -> None:
 
 
 def check_processor(path: Path, code: str, report: Report) -> None:
-    """Checks that the libraries' code names a processor in the folders for it only."""
-    if is_within(path, TARGET_FOLDERS) or not is_within(
-        path, {"abi", "core", "softcuda", "python/src"}
-    ):
-        return
-    for match in PROCESSOR.finditer(code):
-        report.add(
-            path,
-            code.count("\n", 0, match.start()) + 1,
-            f"{match.group()} is for {' and '.join(sorted(TARGET_FOLDERS))} only",
-        )
+    """Checks that the libraries name a processor, and other code has a condition on one, in the folders for it only."""
+    library = is_within(path, {"abi", "core", "softcuda", "python/src"})
+    folders = TARGET_FOLDERS if library else CONDITION_FOLDERS
+    lines = code.splitlines()
+    for match in () if is_within(path, folders) else PROCESSOR.finditer(code):
+        line = code.count("\n", 0, match.start())
+        if library or re.match(r"\s*#\s*(el)?if", lines[line]):
+            only = " and ".join(sorted(folders))
+            report.add(path, line + 1, f"{match.group()} is for {only} only")
 
 
 def check_rules(path: Path, code: str, report: Report) -> None:

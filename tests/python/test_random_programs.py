@@ -56,9 +56,8 @@ def test_interpreters_agree_with_compiled_code(tmp_path):
     if not runner.exists():
         pytest.skip(f"there is no {runner}")
     workshop = Workshop(tmp_path)
-    files = [
-        launch_file.write(workshop, Program(seed), tmp_path) for seed in range(500, 506)
-    ]
+    programs = [Program(seed) for seed in range(500, 506)]
+    files = launch_file.write(workshop, programs, tmp_path)
     ran = subprocess.run(
         [runner, library, *files],
         capture_output=True,
@@ -67,6 +66,27 @@ def test_interpreters_agree_with_compiled_code(tmp_path):
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "6 files: 6 run as warp programs, 6 by the reference" in ran.stdout
+
+
+def test_launch_files_expect_the_results_of_the_host(tmp_path):
+    """softcuda_run_tests, which CMake builds, runs each file in one of the tiers."""
+    cuda.init()
+    library = pathlib.Path(cuda.get_driver_path()).resolve()
+    runner = library.parent.parent / "tests/softcuda/softcuda_run_tests"
+    if not runner.exists():
+        pytest.skip(f"there is no {runner}")
+    (file,) = launch_file.write(Workshop(tmp_path), [Program(500)], tmp_path)
+    wrong = tmp_path / "wrong.ptx"
+    right = re.search(r"^// EXPECT: out3 = (\d+)", file.read_text(), re.M)
+    wrong.write_text(
+        f"{file.read_text()[: right.start(1)]}{int(right[1]) ^ 1}{file.read_text()[right.end(1) :]}"
+    )
+    environment = {**os.environ, "SOFTCUDA_ARCH": "90"}
+    for path, status in (file, 0), (wrong, 1):
+        command = [runner, "--one", "2", library, path]
+        ran = subprocess.run(command, capture_output=True, text=True, env=environment)
+        assert ran.returncode == status, ran.stdout + ran.stderr
+    assert f"out3[0] is {right[1]}, expected {int(right[1]) ^ 1}" in ran.stdout
 
 
 def test_same_seed_makes_the_same_program():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import platform
 import select
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import numpy as np
 from .program import Program
 
 HERE = pathlib.Path(__file__).resolve().parent
+SOURCES = HERE.parents[1] / "softcuda/src"
 #: -frounding-math: else g++ makes `0.0f - (float)i` a negation, which is -0.0 for a zero.
 HOST_OPTIONS = [
     "-O1",
@@ -339,9 +341,18 @@ class Workshop:
 
 
 def compile_threads(folder: pathlib.Path) -> pathlib.Path:
-    """host_threads.cpp as an object, which batches share."""
+    """host_threads.cpp, with softcuda's switch of stacks, as an object, which batches share."""
     made = folder / "host_threads.o"
-    command = ["g++", "-O2", "-std=c++20", "-c", HERE / "host_threads.cpp", "-o", made]
+    switch = f"{platform.machine()}/switch_stack.cpp"
+    command = [
+        "g++",
+        "-O2",
+        "-std=c++20",
+        f"-I{SOURCES}",
+        "-include",
+        SOURCES / "target" / switch,
+    ]
+    command += ["-c", HERE / "host_threads.cpp", "-o", made]
     subprocess.run(command, check=True)
     return made
 

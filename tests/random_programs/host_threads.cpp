@@ -7,13 +7,13 @@
 // first); an undefined value differs between the two. So two runs find a program whose results
 // depend on the order or on an undefined value.
 #include "language.h"
+#include "target/switch_stack.h"
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include <map>
@@ -30,43 +30,11 @@ namespace {
 struct Block;
 struct Warp;
 
-#if defined(__x86_64__)
-struct Stack {
-    void *top = nullptr;
-};
-// Saves the callee-saved registers on the old stack, and loads them from the new one.
-extern "C" void host_switch(void **from, void *to);
-asm(".text\n.type host_switch,@function\nhost_switch:\n"
-    "push %rbp\npush %rbx\npush %r12\npush %r13\npush %r14\npush %r15\n"
-    "mov %rsp, (%rdi)\nmov %rsi, %rsp\n"
-    "pop %r15\npop %r14\npop %r13\npop %r12\npop %rbx\npop %rbp\nret\n");
-void switch_stack(Stack &from, Stack &to) { host_switch(&from.top, to.top); }
-void begin_stack(Stack &stack, char *memory, size_t bytes, void (*start)()) {
-    void **top = (void **)(((size_t)memory + bytes) & ~(size_t)15);
-    *--top = nullptr; // replaces a caller's return address: start() sees an aligned stack
-    *--top = (void *)start;
-    for (int i = 0; i < 6; i++)
-        *--top = nullptr;
-    stack.top = top;
-}
-#else
-struct Stack {
-    ucontext_t context;
-};
-void switch_stack(Stack &from, Stack &to) { swapcontext(&from.context, &to.context); }
-void begin_stack(Stack &stack, char *memory, size_t bytes, void (*start)()) {
-    getcontext(&stack.context);
-    stack.context.uc_stack.ss_sp = memory;
-    stack.context.uc_stack.ss_size = bytes;
-    makecontext(&stack.context, start, 0);
-}
-#endif
-
 constexpr size_t StackBytes = 256 * 1024;
 constexpr u64 MostRounds = 200000;
 
 struct Thread : Here {
-    Stack stack;
+    void *stack = nullptr; // its stack pointer, while another runs
     Block *owner = nullptr;
     Warp *warp = nullptr;
     bool done = false;
@@ -117,11 +85,11 @@ struct Block {
 };
 
 Thread *running = nullptr;
-Stack scheduler;
+void *scheduler = nullptr;
 
 void wait_for(const bool *condition) {
     running->waits_for = condition;
-    switch_stack(running->stack, scheduler);
+    scu_switch_stack(&running->stack, scheduler);
 }
 
 struct Arguments {
@@ -131,7 +99,7 @@ struct Arguments {
     u32 *scratch, *flags, *sums, *out;
 } arguments;
 
-void run_thread() {
+void run_thread(void *) {
     const Arguments &a = arguments;
     a.program->run(a.in, a.rows, a.scratch, a.flags, a.sums, a.out, 5, 19, -5, 0xfffffff5u, -3,
                    0xfffffffffffffff3u);
@@ -143,7 +111,7 @@ void run_thread() {
     block.alive--;
     if (block.open[0] && block.open[0]->count == block.alive && block.wanted[0] == 0)
         block.complete_barrier(0);
-    switch_stack(thread.stack, scheduler);
+    scu_switch_stack(&thread.stack, scheduler);
 }
 
 } // namespace
@@ -282,8 +250,8 @@ void run_grid(const Program &program, int order) {
             thread.owner = &block;
             thread.warp = &block.warps[t / 32];
             thread.warp->alive |= 1u << thread.lane;
-            begin_stack(thread.stack, stacks + (b * per_block + t) * StackBytes, StackBytes,
-                        run_thread);
+            char *top = stacks + (b * per_block + t + 1) * StackBytes;
+            thread.stack = softcuda::target::prepare_stack((std::byte *)top, run_thread, nullptr);
         }
     }
     size_t left = threads.size();
@@ -296,7 +264,7 @@ void run_grid(const Program &program, int order) {
             thread.waits_for = nullptr;
             running = &thread;
             here = &thread;
-            switch_stack(scheduler, thread.stack);
+            scu_switch_stack(&scheduler, thread.stack);
             moved = true;
             left -= thread.done;
         }

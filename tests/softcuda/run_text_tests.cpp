@@ -1,9 +1,10 @@
 // run_text_tests.cpp -- runs run/*.ptx in every tier, and compares the contents of memory.
 //
-//     softcuda_run_tests LIBRARY FILE-OR-FOLDER...
+//     softcuda_run_tests [--one N] LIBRARY FILE-OR-FOLDER...
 //
 // LIBRARY is a driver: libsoftcuda.so, or NVIDIA's libcuda.so.1, with which each file runs once.
-// launch_file.h describes the files.
+// With --one, each file runs in one tier only: the first file in the N-th, the next in the next
+// one. It must have EXPECT lines. launch_file.h describes the files.
 #include "launch_driver.h"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
@@ -135,26 +137,45 @@ std::string run(Driver &driver, LaunchFile test, Results &results, const std::st
            (*block_shapes ? "for varying extents: " : "") + wrong + "\n" + log;
 }
 
-std::string run_file(Driver &driver, const fs::path &path) {
+/// A tier, and what SOFTCUDA_BLOCK_SHAPES is.
+using Variant = std::pair<const char *, const char *>;
+
+std::vector<Variant> variants(const LaunchFile &test) {
+    std::vector<Variant> made;
+    for (const char *tier : {"", "regions", "fibers", "lanes"})
+        if (std::find(test.not_in.begin(), test.not_in.end(), tier) == test.not_in.end())
+            made.insert(made.end(), {{tier, ""}, {tier, "0"}});
+    return made;
+}
+
+std::string run_file(Driver &driver, const fs::path &path, std::optional<std::size_t> one) {
     const LaunchFile test = softcuda::test::read_launch_file(path);
     Results results;
     if (!driver.is_software())
         return run(driver, test, results, "");
-    for (const char *tier : {"", "regions", "fibers", "lanes"}) {
-        if (std::find(test.not_in.begin(), test.not_in.end(), tier) != test.not_in.end())
-            continue;
-        for (const char *block_shapes : {"", "0"})
-            if (std::string wrong = run(driver, test, results, tier, block_shapes); !wrong.empty())
-                return wrong;
+    std::vector<Variant> wanted = variants(test);
+    if (one) {
+        if (!test.compared.empty())
+            fail("needs more than one run");
+        wanted = {wanted[*one % wanted.size()]};
     }
+    for (const auto &[tier, block_shapes] : wanted)
+        if (std::string wrong = run(driver, test, results, tier, block_shapes); !wrong.empty())
+            return wrong;
     return {};
 }
 
 } // namespace
 
 int main(int argc, char **argv) {
+    std::optional<std::size_t> one;
+    if (argc > 2 && std::strcmp(argv[1], "--one") == 0) {
+        one = std::strtoul(argv[2], nullptr, 10);
+        argc -= 2;
+        argv += 2;
+    }
     if (argc < 3) {
-        std::fprintf(stderr, "usage: softcuda_run_tests LIBRARY FILE-OR-FOLDER...\n");
+        std::fprintf(stderr, "usage: softcuda_run_tests [--one N] LIBRARY FILE-OR-FOLDER...\n");
         return 2;
     }
     setenv("SOFTCUDA_DUMP", "tier", 1);
@@ -166,7 +187,7 @@ int main(int argc, char **argv) {
     for (const fs::path &file : files) {
         std::string wrong;
         try {
-            wrong = run_file(driver, file);
+            wrong = run_file(driver, file, one);
         } catch (const std::exception &error) {
             wrong = error.what();
         }
@@ -174,6 +195,8 @@ int main(int argc, char **argv) {
             failed++;
             std::printf("%s: %s\n", file.filename().c_str(), wrong.c_str());
         }
+        if (one)
+            ++*one;
     }
     std::printf("%zu files, %d failed\n", files.size(), failed);
     return failed ? 1 : 0;

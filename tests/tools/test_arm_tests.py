@@ -18,7 +18,10 @@ LATER = time.monotonic() + 1e6
 
 
 def test_each_kernel_runs_on_both_processors():
-    names = [test.name for test in arm_tests.all_tests(["kernels"])]
+    tests = arm_tests.all_tests(["kernels"])
+    names = [test.name for test in tests]
+    assert {"--one" in test.commands[0] for test in tests[: len(tests) // 2]} == {False}
+    assert {"--one" in test.commands[0] for test in tests[len(tests) // 2 :]} == {True}
     files = list((ROOT / "tests/softcuda/run").glob("*.ptx"))
     assert len(files) > 50
     assert sorted(names) == sorted(
@@ -54,7 +57,14 @@ def test_a_failed_command_ends_its_test():
 def test_a_passed_test_shows_its_last_line_and_its_settings_hold():
     command = ("sh", "-c", "echo first; echo $SETTING $SOFTCUDA_ARCH")
     _, state, text = run_one(Case("t", (command,), {"SETTING": "yes"}), LATER)
-    assert state == "passed" and text.endswith("; yes 90")
+    assert state == "passed" and text == "0 s of processor time; yes 90"
+
+
+def test_processor_time_is_that_of_all_processes_of_all_commands():
+    spin = "import time\nwhile time.process_time() < 0.8: pass"
+    command = ("sh", "-c", f"{sys.executable} -c '{spin}'; true")
+    _, state, text = run_one(Case("t", (command, command)), LATER)
+    assert state == "passed" and int(text.split()[0]) >= 1
 
 
 def test_nothing_starts_when_the_time_is_over():

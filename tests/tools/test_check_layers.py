@@ -161,6 +161,11 @@ def test_correct_files_pass(tmp_path):
             "// bad.cpp -- a test.\nauto now = __rdtsc();\n",
             "core/src/bad.cpp:2: __rdtsc is for core/src/target",
         ),
+        (
+            "tests/softcuda/bad.cpp",
+            '// bad.cpp -- a test.\nauto tier = "avx2";\n\n#elif defined(__aarch64__)\n#endif\n',
+            "bad.cpp:4: __aarch64__ is for benchmarks/softcuda/hand_written and tests",
+        ),
         ("python/pycuda/bad.py", "import numpy\n", "a module needs a docstring"),
         (
             "python/pycuda/arrays/shapes/bad.py",

@@ -239,7 +239,14 @@ IN_PROCESS |= {
         12,
     ),
 }
-SLOW = {"Eigen, solvers", "units", "CuTe", "Boost.Rational", "Boost.Integer", "Boost.TypeTraits"}
+SLOW = {
+    "Eigen, solvers",
+    "units",
+    "CuTe",
+    "Boost.Rational",
+    "Boost.Integer",
+    "Boost.TypeTraits",
+}
 SLOW |= {"Boost.CallableTraits", "Boost.Variant2"}
 # Their host functions need nvcc.
 BY_NVCC = {

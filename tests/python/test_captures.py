@@ -3,6 +3,7 @@
 import gc
 import sys
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -391,3 +392,20 @@ def test_ufunc_at_of_a_view_is_captured(stream):
     want = np.zeros(16)
     want[[2, 6]] = 6, 3
     np.testing.assert_array_equal(x.get(), want)
+
+
+def test_a_graph_keeps_what_it_owns_when_another_hold_of_its_context_ends(stream):
+    """`with cuda.Device(0)` retains the primary context, which lives on after the block."""
+    x = gpuarray.zeros(N, np.float32)
+    host = np.full(N, 6, np.float32)
+    of_host = weakref.ref(host)
+    with cuda.Context.get_device():
+        with cuda.capture(stream) as recording:
+            cuda.memcpy_htod_async(x.gpudata, host, stream)
+        graph = recording.graph.instantiate()
+    del host, recording
+    gc.collect()
+    assert of_host() is not None
+    graph.launch(stream)
+    stream.synchronize()
+    assert (x.get() == 6).all()

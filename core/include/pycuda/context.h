@@ -34,6 +34,8 @@ class Context {
     /// Uses a context that someone else keeps alive.
     static Context borrow(CUcontext handle);
 
+    /// The context of this handle, if an object of this library uses it already.
+    static std::optional<Context> find(CUcontext handle);
     /// The current context of this thread, also if another library made it current.
     static std::optional<Context> current();
     /// As current(). If no context is current, the default context becomes current in this thread.

@@ -39,12 +39,20 @@ void Captures::watch(const Context &context) {
         watched.push_back(handle);
 }
 
-/// A graph cannot be launched after the end of its context, so it needs no memory.
+/// A graph cannot be launched after the end of its context, so it needs no memory. A primary
+/// context lives on if it was retained several times.
 void Captures::end(CUcontext context) noexcept {
     std::vector<std::shared_ptr<CaptureMemory>> ended; // released without the lock
     {
+        const std::optional<Context> other = Context::find(context);
         std::lock_guard lock(mutex);
         std::erase(watched, context);
+        try {
+            if (other)
+                return watch(*other);
+        } catch (const std::exception &) { // no host memory: the graphs keep what they own
+            return;
+        }
         for (const std::weak_ptr<CaptureMemory> &one : all)
             if (std::shared_ptr<CaptureMemory> alive = one.lock();
                 alive && alive->context() == context)

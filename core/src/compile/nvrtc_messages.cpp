@@ -457,9 +457,9 @@ bool is_host_code(const std::string &log) { return says(log, "not allowed in JIT
 std::string first_message(std::string_view log) { return std::string(first_error(log).message); }
 
 bool may_miss_declarations(std::string_view log) {
-    constexpr std::string_view phrases[] = {"has no member \"", unknown_namespace,
-                                            "must be a namespace name", "is not a template",
-                                            "incomplete type"};
+    constexpr std::string_view phrases[] = {
+        "has no member \"",  unknown_namespace, "must be a namespace name",
+        "is not a template", "incomplete type", "qualified name is not allowed"}; // of a type
     bool misses = false;
     for_each_error(log, [&](std::string_view message) {
         misses |= !undefined_name(message).empty() || says_any(message, phrases);

@@ -303,12 +303,17 @@ Context Context::borrow(CUcontext handle) {
     return Context(make_owner(handle, device_of(handle), ContextOwner::Hold::Borrowed));
 }
 
+std::optional<Context> Context::find(CUcontext handle) {
+    auto owner = registry().find(handle);
+    return owner ? std::optional(Context(std::move(owner))) : std::nullopt;
+}
+
 std::optional<Context> Context::current() {
     CUcontext handle = current_handle();
     if (!handle)
         return std::nullopt;
-    if (auto owner = registry().find(handle))
-        return Context(std::move(owner));
+    if (std::optional<Context> known = find(handle))
+        return known;
     return Context(own_foreign(handle));
 }
 

@@ -84,7 +84,8 @@ def load(name: str, *, before: str = "", kernel: str = "", **definitions) -> Sou
         lines.append("#include <cuda_fp16.h>\n")
     lines += [_definition(key, value) for key, value in definitions.items()]
     text = _text(f"{name}.cuh")
-    text = _with_kernel(text, kernel) if kernel else text
+    if kernel:  # the constants of the other kernels are not used
+        text = "#pragma nv_diag_suppress 177\n" + _with_kernel(text, kernel)
     return SourceModule(before + "".join(lines) + text, no_extern_c=True)
 
 

@@ -282,7 +282,9 @@ def has_nvcc():
 def include_folder(library, tmp_path):
     """A folder with the library alone: /usr/include would add the host's own headers."""
     name = library.split(",")[0]
-    if name in ("CUTLASS", "CuTe"):  # of the wheel nvidia-cutlass
+    # Of the wheel nvidia-cutlass. It brings an old cuda-python, with which cuda.core does not start, so ./test does not
+    # install it: pip install --no-deps nvidia-cutlass
+    if name in ("CUTLASS", "CuTe"):
         found = importlib.util.find_spec("cutlass_library")
         if not found:
             pytest.skip("nvidia-cutlass is not installed")

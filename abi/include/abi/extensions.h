@@ -136,6 +136,11 @@ using PFN_scuProfileReport = std::size_t (*)(char *json, std::size_t size);
 /// Does nothing unless there is a timeline.
 using PFN_scuNoteWait = void (*)(const char *function, std::uint64_t begin, std::uint64_t end);
 
+/// CUresult scuEventIsOver(CUevent event): as cuEventQuery, for questions that the program has not
+/// asked: the race check does not take the answer for a wait, and errors of kernels stay where they
+/// are.
+using PFN_scuEventIsOver = CUresult (*)(CUevent event);
+
 /// void scuForgetProfile(void): empties the record.
 using PFN_scuForgetProfile = void (*)();
 

@@ -5,6 +5,7 @@
 #include "objects/outside_captures.h"
 #include "objects/wait_loop.h"
 
+#include <abi/extensions.h>
 #include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 
@@ -96,6 +97,8 @@ bool Event::is_over() const noexcept {
     const Driver *loaded = driver_for_cleanup();
     if (loaded == nullptr || get() == nullptr || !context().usable())
         return true;
+    if (const auto ask = loaded->extensions().scuEventIsOver)
+        return ask(get()) != CUDA_ERROR_NOT_READY;
     const detail::OutsideCaptures outside;
     return loaded->cuEventQuery.status(get()) != CUDA_ERROR_NOT_READY;
 }

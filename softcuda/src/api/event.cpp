@@ -85,6 +85,12 @@ CUresult cuEventQuery(CUevent handle) {
     });
 }
 
+SCU_EXPORT CUresult scuEventIsOver(CUevent handle) {
+    return api::with_system<api::InCapture::Permitted>([&](device::System &) {
+        return find_event(handle)->is_over() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
+    });
+}
+
 CUresult cuEventSynchronize(CUevent handle) {
     return api::with_system<api::InCapture::Permitted>([&](device::System &) {
         const std::shared_ptr<Event> event = find_event(handle);

@@ -69,14 +69,19 @@ void Event::hold(Stream &stream) const {
 }
 
 bool Event::query() const {
+    const bool is_done = is_over();
+    if (const std::shared_ptr<EventMark> latest = mark(); is_done && latest)
+        latest->order_before_host();
+    return is_done;
+}
+
+bool Event::is_over() const {
     require(!captured(), CUDA_ERROR_INVALID_VALUE);
     if (share_)
         return share_->reached(share_->latest());
     const std::shared_ptr<EventMark> latest = mark();
     if (latest && !latest->done())
         System::get().timeline().let_advance();
-    if (latest && latest->done())
-        latest->order_before_host();
     return !latest || latest->done();
 }
 

@@ -52,6 +52,8 @@ class Event {
 
     /// These throw Error(invalid value) if captured().
     [[nodiscard]] bool query() const;
+    /// As query(), but the race check does not order later work of the program after the event.
+    [[nodiscard]] bool is_over() const;
     void synchronize() const;
 
     /// Throws Error: invalid handle for an event without timing or without a record, not ready.

@@ -220,7 +220,7 @@ StreamRef ArrayMemory::home() const noexcept {
 
 void ArrayMemory::used_until(const std::shared_ptr<Event> &done) {
     std::lock_guard lock(uses_mutex_);
-    std::erase_if(uses_, [](const std::shared_ptr<Event> &use) { return use->query(); });
+    std::erase_if(uses_, [](const std::shared_ptr<Event> &use) { return use->is_over(); });
     uses_.push_back(done);
 }
 

@@ -126,7 +126,7 @@ void StreamPool::end() noexcept {
 
 bool StreamPool::give_to(StreamPool &heir) noexcept {
     std::lock_guard lock(mutex_);
-    std::erase_if(last_, [](const std::shared_ptr<Event> &use) { return use->query(); });
+    std::erase_if(last_, [](const std::shared_ptr<Event> &use) { return use->is_over(); });
     if (!last_.empty())
         return false;
     memory_.move_held_to(heir.memory_);

@@ -150,3 +150,106 @@ def test_recursive_functions(device, module, name):
     out = np.zeros(64, np.int32)
     module.get_function(name)(cuda.Out(out), block=(64, 1, 1), shared=256)
     assert out.tolist() == [EXPECTED[name](t) for t in range(64)]
+
+
+POINTERS = r"""
+// Called through pointers in so many places that one function has the calls. `own` is used there and in
+// the kernel, which uses another shared variable before.
+__shared__ int *place;
+typedef void (*Work)(int *);
+#define LONG(at) \
+    int v = place[at]; \
+    _Pragma("unroll") for (int i = 0; i < 200; i++) { v = v * 5 + i; v ^= v >> 7; } \
+    out[threadIdx.x] += v;
+__device__ __noinline__ void first(int *out) { LONG(0) }
+__device__ __noinline__ void second(int *out) { LONG(1) }
+__global__ void by_pointer(int *out)
+{
+    __shared__ int before[2], own[2];
+    before[threadIdx.x] = 10 * threadIdx.x;
+    __syncthreads();
+    own[threadIdx.x] = 20 - before[1 - threadIdx.x];
+    place = own;
+    Work works[] = {first, second};
+    Work work = works[threadIdx.x & 1];
+    __syncthreads();
+    work(out); work(out); work(out); work(out); work(out); work(out); work(out); work(out);
+    work(out); work(out); work(out); work(out); work(out); work(out); work(out); work(out);
+}
+"""
+
+
+@pytest.mark.parametrize("tier", ["regions", "fibers", "lanes"])
+def test_functions_behind_pointers_have_the_kernels_shared_variables(
+    device, monkeypatch, tier
+):
+    monkeypatch.setenv("SOFTCUDA_TIER", tier)
+    out = np.zeros(2, np.int32)
+    SourceModule(POINTERS).get_function("by_pointer")(cuda.InOut(out), block=(2, 1, 1))
+    expected = np.array([10, 20], np.int32)
+    for i in range(200):
+        expected = expected * np.int32(5) + np.int32(i)
+        expected ^= expected >> 7
+    assert out.tolist() == (expected * np.int32(16)).tolist()
+
+
+ONE_THREAD = r"""
+struct Node { int value; Node *next; };
+__device__ int fibonacci(int n) { return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2); }
+__device__ void fill(int *table, int n, int step) { for (int i = 0; i < n; i++) table[i] = i * step; }
+
+__global__ void recursive(int *out) { out[blockIdx.x] = fibonacci(blockIdx.x); }
+
+__global__ void local(int *out, int n)
+{
+    int table[16];
+    fill(table, 16, n);
+    int sum = 0;
+    for (int i = 0; i < n; i++) sum += table[(i * 7 + n) & 15];
+    out[blockIdx.x] = sum + __shfl_sync(1, sum, 0) + __activemask() + __ballot_sync(1, sum > 0);
+}
+
+__global__ void counted(int *out)
+{
+    int mine = atomicAdd(out + 99, 1);
+    if (atomicCAS(out + mine, 0, mine + 1) != 0) atomicAdd(out + 98, 1000);
+}
+
+__global__ void listed(int *out)
+{
+    Node *list = nullptr;
+    for (int i = 0; i < 10; i++) {
+        Node *more = (Node *)__nv_aligned_device_malloc(sizeof(Node), 64);
+        out[1] |= (size_t)more & 63;
+        *more = Node{i, list};
+        list = more;
+    }
+    int sum = 0;
+    while (list) { sum += list->value; Node *next = list->next; free(list); list = next; }
+    out[0] = sum + (__nv_aligned_device_malloc(8, 1 << 20) == nullptr);
+}
+"""
+
+
+def test_blocks_of_one_thread(device):
+    """Nothing differs between the lanes of such a block, so its values are not vectors."""
+    module = SourceModule(ONE_THREAD, no_extern_c=False)
+    out = np.zeros(100, np.int32)
+    module.get_function("recursive")(cuda.InOut(out), block=(1, 1, 1), grid=(20, 1))
+    assert out[:8].tolist() == [0, 1, 1, 2, 3, 5, 8, 13] and out[19] == 4181
+
+    n = 37
+    table = np.arange(16) * n
+    expected = 2 * sum(int(table[(i * 7 + n) & 15]) for i in range(n)) + 2
+    module.get_function("local")(
+        cuda.InOut(out), np.int32(n), block=(1, 1, 1), grid=(5, 1)
+    )
+    assert out[:5].tolist() == [expected] * 5
+
+    out[:] = 0
+    module.get_function("counted")(cuda.InOut(out), block=(1, 1, 1), grid=(90, 1))
+    assert out[:90].tolist() == list(range(1, 91)) and out[98:].tolist() == [0, 90]
+
+    out[:] = 0
+    module.get_function("listed")(cuda.InOut(out), block=(1, 1, 1))
+    assert out[:2].tolist() == [46, 0]

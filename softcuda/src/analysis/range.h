@@ -39,6 +39,8 @@ struct LaunchShape {
     /// If the extents vary, upper bounds.
     [[nodiscard]] std::uint32_t threads() const { return block[0] * block[1] * block[2]; }
     [[nodiscard]] std::uint32_t warps() const { return (threads() + 31) / 32; }
+    /// A block has one thread, so that nothing differs within a warp.
+    [[nodiscard]] bool is_one_thread() const { return is_fixed() && threads() == 1; }
     /// All lanes of all warps have a thread.
     [[nodiscard]] bool has_whole_warps() const {
         return is_fixed() ? threads() % 32 == 0 : extents == Extents::WholeRows;

@@ -306,6 +306,13 @@ Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) co
     for (const ir::Value *value : i.operands)
         if (!operand(value).known())
             return {};
+    const Shape found = of_lanes(i, result);
+    if (launch_.is_one_thread()) // its value is the first lane's
+        return {.groups = 1, .align = found.align};
+    return found;
+}
+
+Shape ShapeRules::of_lanes(const ir::Instruction &i, const ir::Value &result) const {
     const ir::OpcodeInfo &opcode = ir::info(i.opcode);
     if (opcode.convergent)
         return convergent(i, result);

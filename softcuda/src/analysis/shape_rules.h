@@ -25,6 +25,7 @@ class ShapeRules {
     [[nodiscard]] Shape operand(const ir::Value *value) const;
 
   private:
+    [[nodiscard]] Shape of_lanes(const ir::Instruction &i, const ir::Value &result) const;
     [[nodiscard]] Shape special(const ir::Instruction &i) const;
     [[nodiscard]] Shape symbol(const ir::Instruction &i) const;
     [[nodiscard]] Shape sum(const Shape &a, const Shape &b, int sign, unsigned bits) const;

@@ -46,10 +46,11 @@ llvm::Value *callee_depth(WarpEmitter &w) {
 
 Lanes take_argument(WarpEmitter &w, std::size_t number) {
     const ir::Value *argument = w.kernel.plan.function.arguments[number];
-    llvm::Value *all =
-        w.b.CreateAlignedLoad(w.type(argument->type, kLanes),
+    const analysis::Shape &shape = w.shape(argument); // of one group if the block has one thread
+    llvm::Value *taken =
+        w.b.CreateAlignedLoad(w.type(argument->type, shape.groups),
                               in_area(w, w.kernel.frame.invariants.call_area, number), kAreaAlign);
-    return {.base = all, .shape = w.shape(argument)};
+    return {.base = taken, .shape = shape};
 }
 
 void emit_depth_check(WarpEmitter &w) {

@@ -60,6 +60,8 @@ void WarpEmitter::define(const ir::Value *value, llvm::Value *base) {
     unsigned groups = shape(value).groups;
     if (groups > 1 && !base->getType()->isVectorTy())
         base = repeat(b, base, 1, groups);
+    else if (groups == 1 && base->getType()->isVectorTy()) // the block has one thread
+        base = b.CreateExtractElement(base, std::uint64_t{0});
     define(value, Lanes{.base = base, .shape = shape(value)});
 }
 

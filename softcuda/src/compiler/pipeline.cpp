@@ -4,7 +4,7 @@
 //     for each launch shape, a copy of the kernel:      kSpecialization    up to three times
 //                                                       kPreparation
 //                                                       kAnalyses
-//     code generation --> LLVM IR                       kLlvm
+//     code generation --> LLVM IR                       llvm_passes.cpp
 //     machine code
 //
 // SOFTCUDA_DUMP=name,... prints the kernel after these passes, SOFTCUDA_SKIP=name,... leaves passes
@@ -13,6 +13,7 @@
 #include "compiler/pipeline.h"
 
 #include "compiler/called_functions.h"
+#include "compiler/llvm_passes.h"
 #include "compiler/pass_options.h"
 #include "compiler/plan_functions.h"
 #include "compiler/refuse_unsupported.h"
@@ -58,13 +59,6 @@ struct AnalysisPass {
     std::string (*print)(const KernelPlan &plan);
     /// The errors in the results; null: there is no check.
     std::vector<std::string> (*check)(const KernelPlan &plan) = nullptr;
-};
-
-struct LlvmStep {
-    std::string_view name;
-    Need need;
-    std::string_view source, what;
-    void (*add)(jit::PassList &list);
 };
 
 /// A pass that does not depend on the launch.
@@ -228,39 +222,6 @@ constexpr AnalysisPass kAnalyses[] = {
     {"whole-warps", Optional, "warp/whole_warps.cpp",
      "Chooses basic blocks that get a second version of code, for all lanes of a warp.", warp::choose_whole_warps, warp::print_whole_warps},
 };
-
-// ---- on LLVM IR after code generation ----------------------------------------------------------
-constexpr LlvmStep kInstCombine{
-    "inst-combine", Optional, "LLVM", "Replaces instructions by simpler ones.", jit::add_inst_combine};
-constexpr LlvmStep kSimplifyCfg{
-    "simplify-cfg", Optional, "LLVM", "Joins and drops LLVM basic blocks.", jit::add_simplify_cfg};
-
-constexpr LlvmStep kLlvm[] = {
-    {"promote-slots", Optional, "jit/promote_slots.cpp",
-     "Turns stack slots that are loaded and stored as a whole into registers.", jit::add_promote_slots},
-    {"sroa", Optional, "LLVM", "Turns other allocas into registers.", jit::add_sroa},
-    {"early-cse", Optional, "LLVM", "Drops common subexpressions, addresses and masks above all.", jit::add_early_cse},
-    kInstCombine,
-    kSimplifyCfg,
-    {"jump-threading", Optional, "LLVM", "Jumps past branches whose outcome the incoming path decides.", jit::add_jump_threading},
-    {"loop-invariants", Optional, "LLVM", "Rotates loops and moves what does not change out of them.", jit::add_loop_invariants},
-    {"gvn", Optional, "LLVM", "Drops redundant computations and loads.", jit::add_gvn},
-    {"dead-stores", Optional, "LLVM", "Drops stores that are overwritten.", jit::add_dead_stores},
-    {"sink-cold", Optional, "jit/sink_cold.cpp",
-     "Moves what only rarely executed basic blocks use into those blocks.", jit::add_sink_cold},
-    kSimplifyCfg,
-    {"find-min-max", Optional, "jit/find_min_max.cpp",
-     "Turns the exchanges of a sorting network into minima and maxima.", jit::add_find_min_max},
-    {"keep-indices", Optional, "jit/optimize.cpp",
-     "Copies the indices of a gather or scatter next to it, where instruction selection sees that they are narrow.", jit::add_keep_indices},
-    {"widen-half-compares", Required, "jit/widen_half_compares.cpp",
-     "Compares halves as floats: LLVM may swap the operands of a comparison of halves.", jit::add_widen_half_compares},
-    {"keep-signalling-nans", Required, "jit/keep_signalling_nans.cpp",
-     "Compares with constants without the processor's minimum, where it changes signalling NaNs.", jit::add_keep_signalling_nans},
-    {"widen-masks", Optional, "jit/widen_masks.cpp",
-     "Passes masks between basic blocks as bytes, on processors without masks.", jit::add_widen_masks},
-    {"adce", Optional, "LLVM", "Drops dead code.", jit::add_dead_code},
-};
 // clang-format on
 
 /// Skipped for a debugger, because they move variables or remove lines.
@@ -286,7 +247,7 @@ std::vector<PassInfo> list_passes() {
     add(kSpecialization, Layer::Ir);
     add(kPreparation, Layer::Ir);
     add(kAnalyses, Layer::Analysis);
-    add(kLlvm, Layer::Llvm);
+    add(llvm_steps(), Layer::Llvm);
     return list;
 }
 
@@ -488,16 +449,6 @@ LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
             .group_blocks = plan.groups.blocks};
 }
 
-std::vector<jit::LlvmPass> llvm_passes(ir::Purpose purpose) {
-    const PassOptions options = options_from_environment();
-    std::vector<jit::LlvmPass> chosen;
-    for (const LlvmStep &pass : kLlvm)
-        if (!options.skips(pass.name) &&
-            (purpose == ir::Purpose::Speed || pass.need == Need::Required))
-            chosen.push_back({pass.name, pass.add});
-    return chosen;
-}
-
 GeneratedKernel finish_kernel(const LlvmKernel &made, const ir::Function &kernel,
                               const jit::Target &target) {
     const StandardFloats standard;
@@ -511,7 +462,9 @@ GeneratedKernel finish_kernel(const LlvmKernel &made, const ir::Function &kernel
                 print_dump(name, text());
         };
     jit::optimize(made.module.get(), target,
-                  llvm_passes(kernel.debug ? ir::Purpose::Debugging : ir::Purpose::Speed), show);
+                  llvm_passes(kernel.debug ? ir::Purpose::Debugging : ir::Purpose::Speed,
+                              made.module.get(), options),
+                  show);
     if (options.dumps("optimized"))
         print_dump("optimized", made.module.text());
     std::vector<char> object = jit::emit_object(made.module.get(), target);

@@ -251,6 +251,24 @@ void call_own(FunctionLowering &f, const ptx::Instruction &call, const OwnFuncti
         write_result(f, results[0], {0, register_class(own.result)}, made->result());
 }
 
+/// aligned_alloc(): bytes and alignment. The heap's memory begins at multiples of 256; there is
+/// none with a larger alignment, so the result is null then.
+void allocate_aligned(FunctionLowering &f, const ptx::Instruction &call) {
+    constexpr std::uint64_t kHeapAlignment = 256;
+    auto arguments = call.operand(2).elements, results = call.operand(0).elements;
+    if (arguments.size() != 2 || results.size() != 1)
+        return f.error(call, "'__cuda_syscall_aligned_malloc' has " +
+                                 std::to_string(arguments.size()) + " arguments and " +
+                                 std::to_string(results.size()) + " results, expected two and one");
+    Value *bytes = read_argument(f, arguments[0], {0, Type::I64});
+    Value *fits = f.builder().compare(Compare::Le, Scalar::U64,
+                                      read_argument(f, arguments[1], {0, Type::I64}),
+                                      f.builder().constant(Type::I64, kHeapAlignment));
+    Value *wanted = f.builder().select(fits, bytes, f.builder().constant(Type::I64, 0));
+    write_result(f, results[0], {0, Type::I64},
+                 f.builder().append(Opcode::Malloc, {}, {wanted})->result());
+}
+
 /// cudaGraphSetConditional(handle, value): the handle is the address of the value.
 void set_conditional(FunctionLowering &f, const ptx::Instruction &call) {
     auto arguments = call.operand(2).elements;
@@ -348,6 +366,8 @@ void lower_call(FunctionLowering &f, const ptx::Instruction &call) {
         return call_function(f, call, callee);
     if (const OwnFunction *own = own_function(callee.name))
         return call_own(f, call, *own);
+    if (callee.name == "__cuda_syscall_aligned_malloc")
+        return allocate_aligned(f, call);
     if (callee.name == "cudaGraphSetConditional")
         return set_conditional(f, call);
     if (lower_grid_sync(f, call, callee) || lower_device_call(f, call, callee))

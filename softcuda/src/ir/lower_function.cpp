@@ -36,7 +36,7 @@ std::vector<std::size_t> last_references(const ptx::Function &source) {
 FunctionLowering::FunctionLowering(ModuleLowering &module, Function &function,
                                    const ptx::Function &source)
     : module_(module), function_(function), top_(source), builder_(function),
-      entry_(function.add_block("entry")), ssa_(function, entry_), shared_(module.common_shared()) {
+      entry_(function.add_block("entry")), ssa_(function, entry_) {
     carry_ = ssa_.new_variable(Type::I1);
     stack_top_ = ssa_.new_variable(Type::I64);
     ssa_.seal(entry_);

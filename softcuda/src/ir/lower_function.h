@@ -170,9 +170,10 @@ class FunctionLowering {
     Value *guard_ = nullptr; ///< of the pure instruction being lowered
     std::uint32_t carry_ = 0, stack_top_ = 0;
     std::size_t statements_ = 0; ///< lowered so far, inlined ones each time
-    SharedLayout shared_;
     std::map<SharedLayout::Key, std::uint32_t> shared_variables_;
-    std::vector<std::uint32_t> dynamic_shared_; ///< indices in Function::variables
+    /// Indices in Function::variables. Those with a size are listed for kernels only.
+    std::vector<std::pair<SharedLayout::Key, std::uint32_t>> shared_with_size_;
+    std::vector<std::uint32_t> dynamic_shared_;
     std::map<std::tuple<Opcode, Space, std::uint32_t, std::int64_t, Scalar>, Value *> cached_;
     std::unordered_map<const Block *, std::size_t> placed_;
     std::uint32_t statement_ = 0;        ///< of the function's own body

@@ -91,7 +91,7 @@ ParamUse ParamUses::use(ptx::SymbolRef symbol) const {
 std::uint64_t SharedLayout::place(Key key, std::uint64_t bytes, std::uint32_t align) {
     auto [found, is_new] = offsets.try_emplace(key, 0);
     if (is_new) {
-        found->second = (size + align - 1) / align * align;
+        found->second = aligned(size, align);
         size = found->second + bytes;
     }
     return found->second;
@@ -124,6 +124,8 @@ void ModuleLowering::run() {
             lower_kernel(function);
     }
     lower_dispatches();
+    for (const KernelShared &variables : kernels_shared_)
+        place_shared(variables);
 }
 
 void ModuleLowering::error(SourceLocation where, const std::string &message) {
@@ -377,6 +379,27 @@ void ModuleLowering::lower_dispatches() {
         FunctionLowering(*this, *target_.functions[functions_.at(&next.function)], next.function)
             .run_dispatch(next.targets);
     }
+}
+
+/// Those of functions are in common, the kernel's own follow, and dynamic shared memory begins
+/// where they end.
+void ModuleLowering::place_shared(const KernelShared &variables) {
+    std::vector<LocalVariable> &made = variables.kernel.variables;
+    SharedLayout layout = common_shared_;
+    for (const auto &[key, index] : variables.with_size)
+        made[index].offset = layout.place(key, made[index].size, made[index].align);
+    if (layout.size > kMostStaticShared)
+        // Autotuners look for ptxas's words, and take such a kernel for one to leave out.
+        error(variables.source.location,
+              "kernel '" + std::string(variables.source.name) +
+                  "' uses too much shared data: " + std::to_string(layout.size) +
+                  " bytes, a block has " + std::to_string(kMostStaticShared));
+    std::uint64_t size = aligned(layout.size, dynamic_shared_align_);
+    for (std::uint32_t index : variables.dynamic)
+        size = aligned(size, made[index].align);
+    for (std::uint32_t index : variables.dynamic)
+        made[index].offset = size;
+    variables.kernel.static_shared_bytes = static_cast<std::uint32_t>(size);
 }
 
 void ModuleLowering::lower_kernel(const ptx::Function &kernel) {

@@ -39,7 +39,15 @@ class ParamUses {
     std::map<std::pair<ptx::SymbolKind, std::uint32_t>, ParamUse> uses_;
 };
 
-/// Offsets of .shared variables in the thread block's window. A variable is named by the function
+/// Bytes of .shared variables with a size, of one variable and of all in a kernel.
+inline constexpr std::uint64_t kMostStaticShared = 48 * 1024;
+
+/// The next multiple of `align`, which is not 0.
+inline std::uint64_t aligned(std::uint64_t offset, std::uint64_t align) {
+    return (offset + align - 1) / align * align;
+}
+
+/// Offsets of .shared variables in a thread block's window. A variable is named by the function
 /// that declares it (null: the module) and its index there.
 struct SharedLayout {
     using Key = std::pair<const ptx::Function *, std::uint32_t>;
@@ -47,6 +55,15 @@ struct SharedLayout {
     std::uint64_t size = 0;
 
     std::uint64_t place(Key key, std::uint64_t size, std::uint32_t align);
+};
+
+/// The .shared variables that a kernel uses, by their indices in Function::variables. A function
+/// that it calls may use the same ones. So they are placed when everything is lowered.
+struct KernelShared {
+    const ptx::Function &source;
+    Function &kernel;
+    std::vector<std::pair<SharedLayout::Key, std::uint32_t>> with_size;
+    std::vector<std::uint32_t> dynamic;
 };
 
 class ModuleLowering {
@@ -81,15 +98,15 @@ class ModuleLowering {
     [[nodiscard]] std::uint32_t file_index(std::uint32_t ptx_file) const;
     /// Whether the file is one of CUDA's headers, not the user's.
     [[nodiscard]] bool is_library(std::uint32_t ptx_file) const;
-    /// Shared variables of functions that are not inlined: at the same place in every kernel.
     /// Whether a function of the module takes memory by alloca.
     [[nodiscard]] bool uses_stack() const { return uses_stack_; }
+    /// Shared variables of functions that are not inlined: at the same place in every kernel.
     SharedLayout &common_shared() { return common_shared_; }
     /// A function that kernels call uses dynamic shared memory: it has this alignment in all.
     void use_dynamic_shared(std::uint32_t align) {
         dynamic_shared_align_ = std::max(dynamic_shared_align_, align);
     }
-    [[nodiscard]] std::uint32_t dynamic_shared_align() const { return dynamic_shared_align_; }
+    void place_later(KernelShared variables) { kernels_shared_.push_back(std::move(variables)); }
     /// Null if the module is not lowered for a debugger.
     [[nodiscard]] std::shared_ptr<const DebugFunction>
     debug_function(const ptx::Function &function);
@@ -107,6 +124,7 @@ class ModuleLowering {
     void add_function(const ptx::Function &function);
     void lower_functions();
     void lower_dispatches();
+    void place_shared(const KernelShared &variables);
     void lower_kernel(const ptx::Function &kernel);
     void lay_out_parameters(const ptx::Function &kernel, Function &made);
 
@@ -127,6 +145,7 @@ class ModuleLowering {
     std::map<const ptx::Function *, ParamUses> param_uses_;
     std::unordered_map<std::uint32_t, std::uint32_t> files_;
     SharedLayout common_shared_;
+    std::vector<KernelShared> kernels_shared_;
     std::uint32_t dynamic_shared_align_ = 1;
     bool uses_stack_ = false;
     std::map<const ptx::Function *, std::shared_ptr<const DebugFunction>> debug_functions_;

@@ -10,12 +10,7 @@ namespace softcuda::ir {
 
 namespace {
 
-constexpr std::uint64_t kMostStaticShared = 48 * 1024;
 constexpr std::uint64_t kMostLocal = 512 * 1024;
-
-std::uint64_t aligned(std::uint64_t offset, std::uint64_t align) {
-    return align ? (offset + align - 1) / align * align : offset;
-}
 
 } // namespace
 
@@ -115,30 +110,19 @@ std::uint32_t FunctionLowering::shared_variable(const ptx::Function *owner, std:
                                       " bytes, a block has " + std::to_string(kMostStaticShared));
         made.size = 1;
     } else {
-        SharedLayout &layout = top_.is_entry() ? shared_ : module_.common_shared();
-        made.offset = layout.place({owner, index}, made.size, made.align);
+        if (top_.is_entry())
+            shared_with_size_.push_back({{owner, index}, found->second});
+        else
+            made.offset = module_.common_shared().place({owner, index}, made.size, made.align);
     }
     function_.variables.push_back(std::move(made));
     return found->second;
 }
 
-/// Dynamic shared memory begins where the static variables end.
 void FunctionLowering::finish_shared() {
-    std::uint64_t size = shared_.size;
-    if (size > kMostStaticShared)
-        // Autotuners look for ptxas's words, and take such a kernel for one to leave out.
-        module_.error(top_.location, "kernel '" + std::string(top_.name) +
-                                         "' uses too much shared data: " + std::to_string(size) +
-                                         " bytes, a block has " +
-                                         std::to_string(kMostStaticShared));
-    if (top_.is_entry())
-        size = aligned(size, module_.dynamic_shared_align());
-    for (std::uint32_t index : dynamic_shared_)
-        size = aligned(size, function_.variables[index].align);
-    for (std::uint32_t index : dynamic_shared_)
-        function_.variables[index].offset = size;
     function_.uses_dynamic_shared = !dynamic_shared_.empty();
-    function_.static_shared_bytes = static_cast<std::uint32_t>(size);
+    if (top_.is_entry())
+        module_.place_later({top_, function_, shared_with_size_, dynamic_shared_});
 }
 
 std::uint32_t FunctionLowering::local_variable(std::string name, std::uint64_t size,

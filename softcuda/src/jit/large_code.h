@@ -20,4 +20,14 @@ inline bool has_many_basic_blocks(const llvm::Loop &loop) {
     return loop.getNumBlocks() > kManyBasicBlocks;
 }
 
+/// LLVM instructions of a function, before the passes, from which on only passes of linear time
+/// run.
+inline constexpr unsigned kHuge = 150'000;
+
+inline bool is_huge(const llvm::Module &module) {
+    return llvm::any_of(module, [](const llvm::Function &function) {
+        return function.getInstructionCount() > kHuge;
+    });
+}
+
 } // namespace softcuda::jit

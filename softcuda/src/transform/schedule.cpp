@@ -5,6 +5,8 @@
 #include "transform/may_reach.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace softcuda::transform {
 
@@ -102,15 +104,19 @@ class Planner {
         rank_.resize(function.blocks.size());
         for (std::size_t i = 0; i < schedule_.order.size(); ++i)
             rank_[schedule_.order[i]->id] = i;
+        for (const Block *block : schedule_.order)
+            owned_above_.push_back(owner_above(block));
     }
 
     Schedule run() {
+        unrouted_.assign(function_.blocks.size(), true);
         do {
-            for (bool changed = true; changed;) {
-                changed = false;
+            while (std::ranges::find(unrouted_, true) != unrouted_.end())
                 for (const Block *block : schedule_.order)
-                    changed |= route(block);
-            }
+                    if (unrouted_[block->id]) {
+                        unrouted_[block->id] = false;
+                        route(block);
+                    }
             mark_waiting();
             for (const Block *block : schedule_.order)
                 plan(block).mask_owner = find_mask_owner(block);
@@ -126,51 +132,62 @@ class Planner {
     bool divergent(const Block *block) const { return divergence_.divergent_branch[block->id]; }
 
     // Chooses the warp's next block after `block`, and passes the other pending blocks on to it.
-    bool route(const Block *block) {
+    void route(const Block *block) {
         std::span<Block *const> targets = block->successors();
         BlockPlan &here = plan(block);
-        here.next.assign(targets.size(), nullptr);
-        bool changed = false;
+        here.next.assign(std::max<std::size_t>(targets.size(), 1), nullptr);
         if (divergent(block)) {
             std::vector<const Block *> todo;
             for (const Block *target : targets)
                 if (!only_exits(target))
                     todo.push_back(target);
-            std::ranges::fill(here.next, go_on(block, todo, changed));
-            return changed;
+            std::ranges::fill(here.next, go_on(block, std::move(todo)));
+            return;
         }
         for (std::size_t i = 0; i < targets.size(); ++i)
-            here.next[i] = go_on(block, {targets[i]}, changed);
-        if (targets.empty()) {
-            here.next.assign(1, nullptr);
-            here.next[0] = go_on(block, {}, changed);
-        }
-        return changed;
+            here.next[i] = go_on(block, {targets[i]});
+        if (targets.empty())
+            here.next[0] = go_on(block, {});
+    }
+
+    auto by_rank() const {
+        return [this](const Block *block) { return rank_[block->id]; };
     }
 
     // A back edge of a loop precedes all others: pending blocks inside the loop have been visited,
     // and the others wait until the loop ends.
-    std::size_t rank_from(const Block *from, const Block *to) const {
-        return loops_.back_edge(from, to) ? 0 : rank_[to->id] + 1;
-    }
-
-    const Block *go_on(const Block *from, std::vector<const Block *> todo, bool &changed) {
-        for (const Block *waiting : plan(from).pending)
-            if (std::ranges::find(todo, waiting) == todo.end())
-                todo.push_back(waiting);
+    const Block *go_on(const Block *from, std::vector<const Block *> targets) {
+        std::ranges::sort(targets, {}, by_rank());
+        const auto twice = std::ranges::unique(targets);
+        targets.erase(twice.begin(), twice.end());
+        std::vector<const Block *> todo = united(targets, plan(from).pending);
         if (todo.empty())
             return nullptr;
-        std::ranges::sort(todo, {}, [&](const Block *b) { return rank_from(from, b); });
-        const Block *next = todo.front();
-        std::vector<const Block *> &pending = plan(next).pending;
-        for (std::size_t i = 1; i < todo.size(); ++i) {
-            if (todo[i] == next || std::ranges::find(pending, todo[i]) != pending.end())
-                continue;
-            pending.push_back(todo[i]);
-            changed = true;
-        }
-        std::ranges::sort(pending, {}, [&](const Block *b) { return rank_[b->id]; });
-        return next;
+        const auto next =
+            std::ranges::find_if(todo, [&](const Block *to) { return loops_.back_edge(from, to); });
+        const Block *found = next == todo.end() ? todo.front() : *next;
+        std::erase(todo, found);
+        add_pending(found, todo);
+        return found;
+    }
+
+    // All blocks of two lists that are in order.
+    std::vector<const Block *> united(std::span<const Block *const> a,
+                                      std::span<const Block *const> b) const {
+        std::vector<const Block *> all;
+        all.reserve(a.size() + b.size());
+        std::ranges::set_union(a, b, std::back_inserter(all), {}, by_rank(), by_rank());
+        return all;
+    }
+
+    // Returns whether one of the blocks was not pending there. The block is routed again then.
+    bool add_pending(const Block *block, std::span<const Block *const> added) {
+        std::vector<const Block *> &pending = plan(block).pending;
+        if (std::ranges::includes(pending, added, {}, by_rank(), by_rank()))
+            return false;
+        pending = united(added, pending);
+        unrouted_[block->id] = true;
+        return true;
     }
 
     // A divergent loop's header has other lanes in each iteration. In other cases, the lanes are
@@ -181,12 +198,18 @@ class Planner {
         bool header = loop != -1 && loops_.loops()[loop].header == block;
         if (header && divergence_.divergent_loop[loop])
             return block;
-        if (const Block *up =
-                equivalent_dominator(block, header ? loops_.loops()[loop].parent : loop))
+        if (const Block *up = owned_above_[rank_[block->id]])
             return plan(up).mask_owner;
         if (const Block *owner = common_owner(block))
             return owner;
         return block;
+    }
+
+    // An earlier block all of whose lanes reach this block.
+    const Block *owner_above(const Block *block) const {
+        int loop = loops_.innermost(block);
+        const bool header = loop != -1 && loops_.loops()[loop].header == block;
+        return equivalent_dominator(block, header ? loops_.loops()[loop].parent : loop);
     }
 
     // The nearest dominator in the loop `home` all of whose lanes reach this block, if there is
@@ -229,17 +252,9 @@ class Planner {
     bool route_skips() {
         bool changed = false;
         for (const Block *block : schedule_.order) {
-            const std::vector<const Block *> waiting = plan(block).pending;
-            if (!plan(block).guarded || waiting.empty())
-                continue;
-            std::vector<const Block *> &pending = plan(waiting.front()).pending;
-            for (std::size_t i = 1; i < waiting.size(); ++i) {
-                if (std::ranges::find(pending, waiting[i]) != pending.end())
-                    continue;
-                pending.push_back(waiting[i]);
-                changed = true;
-            }
-            std::ranges::sort(pending, {}, [&](const Block *b) { return rank_[b->id]; });
+            const std::vector<const Block *> &waiting = plan(block).pending;
+            if (plan(block).guarded && !waiting.empty())
+                changed |= add_pending(waiting.front(), std::span(waiting).subspan(1));
         }
         return changed;
     }
@@ -356,7 +371,9 @@ class Planner {
     const DominatorTree &dominators_;
     const DominatorTree &post_dominators_;
     Schedule schedule_;
-    std::vector<std::size_t> rank_;
+    std::vector<std::size_t> rank_;          ///< by Block::id: where it is in the order
+    std::vector<const Block *> owned_above_; ///< by rank: owner_above()
+    std::vector<bool> unrouted_;             ///< by Block::id: what is pending there has changed
 };
 
 } // namespace

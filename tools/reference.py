@@ -239,7 +239,8 @@ def constants(node: Definition) -> list[str]:
 
 def is_property(node: ast.FunctionDef) -> bool:
     return any(
-        ast.unparse(mark) == "property" or ast.unparse(mark).endswith(".setter")
+        ast.unparse(mark) in ("property", "Derived")
+        or ast.unparse(mark).endswith(".setter")
         for mark in node.decorator_list
     )
 

@@ -99,7 +99,7 @@ def main() -> None:
         browser = playwright.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        page = browser.new_page(viewport={"width": 1180, "height": 1415})
+        page = browser.new_page(viewport={"width": 1180, "height": 1545})
         page.goto(page_file.as_uri())
         page.screenshot(path=folder / "kernel_report.png")
         browser.close()

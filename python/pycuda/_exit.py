@@ -35,8 +35,13 @@ def _finish(context: driver.Context, owner: int) -> None:
     except driver.Error as error:
         # The program has not asked for the result, so a kernel's failure must be reported. After
         # the program has called detach() there is nothing to wait for.
-        if context.is_attached and not is_reported:
-            print(f"pycuda: unfinished work failed at exit: {error}", file=sys.stderr)
+        if not context.is_attached or is_reported:
+            return
+        if _is_interrupt(error):
+            line = "Ctrl-C ended the kernel that was running"
+        else:
+            line = f"unfinished work failed at exit: {error}"
+        print(f"pycuda: {line}", file=sys.stderr)
     except (IndexError, ValueError) as error:  # of a check in a graph's launch
         print(f"pycuda: unfinished work failed at exit: {error}", file=sys.stderr)
         clear_context_caches()
@@ -44,9 +49,23 @@ def _finish(context: driver.Context, owner: int) -> None:
         pass
 
 
+def _was_interrupted() -> bool:
+    return getattr(sys, "last_type", None) is KeyboardInterrupt
+
+
+def _is_interrupt(error: driver.Error) -> bool:
+    """Whether a failure is that of a kernel which softcuda has ended because of Ctrl-C. Other failures name a kernel."""
+    return (
+        _was_interrupted()
+        and isinstance(error, driver.LaunchError)
+        and error.kernel is None
+        and "softcuda" in driver.get_driver_path()
+    )
+
+
 def _abandoned() -> str:
     """A sentence about work that has not ended in time."""
-    if getattr(sys, "last_type", None) is KeyboardInterrupt:
+    if _was_interrupted():
         return "work was still running after Ctrl-C, and ends with the program"
     return (
         f"gave up unfinished work {PATIENCE:g} s after the program's end; "

@@ -43,7 +43,13 @@ _PARAMETERS = set(inspect.signature(SourceModule).parameters) - {"source", "opti
 
 
 class MagicError(Exception):
-    """Raised for unknown words after a magic, and for a cell that failed."""
+    """Raised for unknown words after a magic, and for a cell that failed.
+
+    A notebook shows the message alone: the frames are the magic's own.
+    """
+
+    def _render_traceback_(self) -> list[str]:
+        return [str(self)]
 
 
 def _read_line(line: str) -> dict[str, object]:
@@ -235,10 +241,7 @@ class _Magics:
             shown = _show_messages(error)
             error._render_traceback_ = lambda: shown
             raise
-        except (
-            MagicError,
-            driver.Error,
-        ) as error:  # the magic's own frames help nobody
+        except driver.Error as error:  # the magic's own frames help nobody
             shown = [str(error)]
             error._render_traceback_ = lambda: shown
             raise
@@ -264,7 +267,8 @@ class _Magics:
         for name in names:
             if difflib.get_close_matches(name, MODES):
                 raise MagicError(
-                    f"{name!r} is too similar to a mode for a variable; the modes are {', '.join(MODES)}"
+                    f"there is no check mode {name!r}: the modes are {', '.join(MODES)}; a word that is less like a "
+                    "mode names the variable of the result"
                 )
         checks = check(*modes)
         try:

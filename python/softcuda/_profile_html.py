@@ -33,6 +33,7 @@ from softcuda._profile_text import (
     remark,
     resources,
     size,
+    timeline_lines,
     times,
 )
 
@@ -98,8 +99,8 @@ def _figure(svg: str, caption: str) -> str:
 
 
 def _timeline(record: Record) -> str:
-    svg = _profile_charts.timeline(record)
-    if not svg:
+    lines = timeline_lines(record)
+    if not lines:
         return ""
     present = {event.activity for event in record.events}
     key = "".join(
@@ -109,10 +110,12 @@ def _timeline(record: Record) -> str:
     )
     most = _profile_charts.MOST_EVENTS
     count = len(record.events) + record.events_left_out
-    left_out = f" The longest {most} of {count} events are drawn." * (count > most)
-    return "<h3>Timeline</h3>" + _figure(
-        svg, f'<span class="key">Time:{key}.{left_out}</span>'
+    drawn = f"The longest {most} of {count} events" if count > most else "Time"
+    chart = _figure(
+        _profile_charts.timeline(record), f'<span class="key">{drawn}:{key}</span>'
     )
+    totals = "<br>".join(escape(line) for line in lines)
+    return f'<h3>Timeline</h3>{chart}<p class="soft">{totals}</p>'
 
 
 # -- a kernel's lines --------------------------------------------------------------------------

@@ -226,23 +226,30 @@ def _total(events: Iterable[Event], activity: str) -> tuple[int, int, int]:
     return len(chosen), time, sum(event.bytes for event in chosen)
 
 
-def _timeline(record: Record, paint) -> list[str]:
-    lines = [paint(_BOLD, "timeline")]
+def timeline_lines(record: Record) -> list[str]:
+    """The number, the time and the bytes of each kind of event, a line each."""
+    lines = []
     by_numpy = [event for event in record.events if event.name.startswith("numpy.")]
     for name in dict.fromkeys(event.name for event in by_numpy):
         taken = [event.end - event.begin for event in by_numpy if event.name == name]
         lines.append(
-            f"  {times(len(taken), 'call')} of {name} on arrays, {duration(sum(taken))}"
+            f"{times(len(taken), 'call')} of {name} on arrays, {duration(sum(taken))}"
         )
     others = [event for event in record.events if event not in by_numpy]
     for activity in ("kernel", "copy", "fill", "host function", "host wait"):
         count, time, moved = _total(others, activity)
         if count:
             what = f", {size(moved)}" if moved else ""
-            lines.append(f"  {times(count, activity)}, {duration(time)}{what}")
+            lines.append(f"{times(count, activity)}, {duration(time)}{what}")
     if record.events_left_out:
-        lines.append(f"  {times(record.events_left_out, 'event')} more were left out")
-    return [*lines, ""] if len(lines) > 1 else []
+        lines.append(f"{times(record.events_left_out, 'event')} more were left out")
+    return lines
+
+
+def _timeline(record: Record, paint) -> list[str]:
+    lines = timeline_lines(record)
+    title = paint(_BOLD, "timeline")
+    return [title, *(f"  {line}" for line in lines), ""] if lines else []
 
 
 def report(record: Record, colour: bool = False) -> str:

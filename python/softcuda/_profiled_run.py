@@ -36,7 +36,7 @@ def _write(record: Record, options: argparse.Namespace) -> bool:
     for path, text_of in wanted:
         if write_or_explain(path, text_of(record)):
             written.append(path)
-            print(f"softcuda: {path}", file=sys.stderr)
+            print(f"softcuda: wrote {path}", file=sys.stderr)
     if options.text or not written:
         text = _profile_text.report(record, colour=has_colours(sys.stderr))
         print(text, file=sys.stderr)

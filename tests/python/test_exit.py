@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import is_softcuda
 
 from pycuda import _driver
 
@@ -226,6 +227,21 @@ def test_after_ctrl_c_the_last_line_advises_no_wait(run_program):
     assert done.stderr.endswith(
         "pycuda: work was still running after Ctrl-C, and ends with the program\n"
     )
+
+
+@pytest.mark.skipif(not is_softcuda(), reason="a GPU's kernel cannot be ended")
+def test_a_kernel_that_ctrl_c_ends_is_no_failure(run_program):
+    """softcuda ends the kernel, and its result is a failed launch, which would look like a defect of the kernel."""
+    done = run_program(
+        ENDLESS
+        + "import os, signal, threading\n"
+        + "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        + "cuda.Context.synchronize()",
+        timeout=30,
+    )
+    assert "KeyboardInterrupt" in done.stderr
+    assert done.stderr.endswith("pycuda: Ctrl-C ended the kernel that was running\n")
+    assert "unfinished work failed" not in done.stderr
 
 
 def test_an_endless_kernel_in_an_own_context_ends_with_the_process(run_program):

@@ -174,6 +174,15 @@ def test_a_misspelt_mode_is_no_name(shell, mode):
     assert "x" not in shell.user_ns
 
 
+@pytest.mark.parametrize(
+    "cell", ["%%cuda_check nem\nx = 1", "%%cuda_profile 1p\nx = 1", "%cuda_reset now"]
+)
+def test_a_wrong_word_shows_one_line(shell, capsys, cell):
+    assert not run(shell, cell).success
+    shown = "".join(capsys.readouterr())
+    assert "Traceback" not in shown and "ipython.py" not in shown, shown
+
+
 @pytest.mark.cuda
 def test_after_a_fault_a_new_context_is_made(run_program):
     pytest.importorskip("IPython")

@@ -488,6 +488,7 @@ def test_kernels_of_arrays_are_one_table(run_program, tmp_path, monkeypatch):
     page = (tmp_path / "page.html").read_text()
     assert page.count("<section") == 2
     assert "kernel.ptx" not in page
+    assert "1 call of numpy.matmul on arrays, " in page
     assert len(page) < 60_000
 
 

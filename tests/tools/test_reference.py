@@ -20,6 +20,11 @@ def test_functions_that_are_made_at_run_time_are_listed():
     assert ".. py:function:: exp(array: pycuda.gpuarray.GPUArray" in made["cumath.rst"]
 
 
+def test_a_value_that_is_read_without_a_call_is_a_property():
+    page = reference.pages(ROOT)["gpuarray.rst"]
+    assert ".. py:property:: flags" in page and ".. py:property:: T" in page
+
+
 def test_every_public_name_has_a_docstring():
     assert reference.undocumented(ROOT) == []
 

@@ -62,6 +62,17 @@ def test_a_missing_program_is_an_error_before_the_build(tmp_path, name):
     assert f"there is no file {name} in {tmp_path}" in done.stderr
 
 
+def test_a_folder_is_no_program(tmp_path):
+    copy = shutil.copy(RUN, tmp_path)
+    (tmp_path / "examples/gallery").mkdir(parents=True)
+    for name in ("examples/gallery", "examples/"):
+        done = subprocess.run(
+            [copy, name], capture_output=True, text=True, cwd=tmp_path
+        )
+        assert done.returncode == 2
+        assert f"{name} is a folder" in done.stderr
+
+
 def test_nothing_is_written_in_the_source_tree():
     command = ["git", "status", "--porcelain", "--untracked-files=all"]
     before = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout

@@ -80,7 +80,7 @@ class GPUArray(
 
     @Derived
     def flags(self) -> ArrayFlags:
-        """How the elements lie in memory: an object with ``c_contiguous``, ``f_contiguous``, ``forc`` and ``writeable``.
+        """The order of the elements in memory: an object with ``c_contiguous``, ``f_contiguous``, ``forc`` and ``writeable``.
 
         ``flags.writeable = False`` makes the array read-only; see :meth:`setflags`.
 

@@ -71,6 +71,7 @@ class Scanner {
         const std::string blanked = blank_comments_and_strings(text);
         if (is_user) {
             find_nvcc_names(blanked, role, scan_.nvcc_names);
+            scan_.implicit_macros.merge(implicit_macros_asked_for(blanked));
             scan_.macros.add(blanked);
         }
         if (includes)

@@ -58,6 +58,9 @@ struct IncludeScan {
     std::vector<AdaptedHeader> adapted;
     /// The words of the source and of the user's headers that nvcc_names.h has a part for.
     std::set<std::string, std::less<>> nvcc_names;
+    /// The macros of nvcc that a directive of the source or of a user's header asks for: M_PI of
+    /// `#ifndef M_PI`.
+    std::set<std::string> implicit_macros;
     /// The macros of the source and of the user's headers for functions.
     SpecifierMacros macros;
     /// What was removed from the user's headers, and later from the source.

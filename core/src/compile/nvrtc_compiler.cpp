@@ -14,7 +14,8 @@
 //   extensions of GCC                         write them in standard C++ (gnu_extensions.h)
 //   constants computed from constants         declare them constexpr (file_scope_constants.h)
 //   own overloads of pow and its like         leave ours out (nvcc_names.h)
-//   a header that asks for GCC or Linux       define their macros
+//   a header that asks for GCC, Linux or a    define their macros
+//   processor
 //
 // Thrust, Eigen and Random123 have the remedies of host_library_headers.h from the start, other
 // headers of the user's if they have functions without __device__ and miss names of std.
@@ -160,6 +161,8 @@ class NvrtcCompilation {
             scan_includes(job_, path,
                           {attempt_.with_constants_folded, attempt_.with_gnu_extensions_replaced,
                            &host_code_, attempt_.with_host_library ? &host_variables_ : nullptr});
+        if (job_.request.builtins == Builtins::All)
+            attempt_.implicit_names.merge(scan_.implicit_macros);
         for (const std::string &name : host_headers_of(job_.request.source))
             if (scan_.unresolved.contains(name)) // no folder of the user has one
                 attempt_.host_headers.insert(name);
@@ -276,8 +279,10 @@ class NvrtcCompilation {
             }
         include_before(nvrtc, host_library_header, text_of_host_library_header());
         nvrtc.options.push_back(messages_of_host_libraries);
-        if (scan_.host_libraries.contains("Random123")) // reads the headers that it has for GCC
-            add_macros_of_gcc(scan_.nvcc_names);
+        if (scan_.host_libraries.contains("Random123")) { // reads the headers that it has for GCC
+            scan_.nvcc_names.emplace(gcc_macro);
+            add_processor_macros(scan_.nvcc_names);
+        }
         if (!scan_.host_libraries.contains("Thrust"))
             return;
         nvrtc.headers.emplace(thrust_bad_alloc_header, text_of_thrust_bad_alloc_header());
@@ -290,6 +295,8 @@ class NvrtcCompilation {
             return;
         if (attempt_.with_gcc_macros)
             scan_.nvcc_names.insert({gcc_macro, "__linux__"});
+        if (attempt_.with_processor_macros)
+            add_processor_macros(scan_.nvcc_names);
         if (attempt_.without_gcc_macros)
             scan_.nvcc_names.erase(gcc_macro);
         nvcc_names_ = declare_nvcc_names(scan_.nvcc_names);
@@ -376,9 +383,12 @@ class NvrtcCompilation {
             attempt_.with_nvcc_names = false;
             return true;
         }
-        if (says(log, "#error directive") && !scan_.nvcc_names.contains(gcc_macro) &&
-            !attempt_.without_gcc_macros)
-            return attempt_.with_gcc_macros = true;
+        if (says(log, "#error directive") && !attempt_.without_gcc_macros) {
+            if (!scan_.nvcc_names.contains(gcc_macro))
+                return attempt_.with_gcc_macros = true;
+            if (!attempt_.with_processor_macros)
+                return attempt_.with_processor_macros = true;
+        }
         if (says(log, "GCC system_header") && scan_.nvcc_names.contains(gcc_macro))
             return attempt_.without_gcc_macros = true;
         if (says(log, "error: unrecognized token") && !attempt_.with_names_in_ascii &&

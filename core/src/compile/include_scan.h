@@ -58,6 +58,8 @@ struct IncludeScan {
     std::vector<AdaptedHeader> adapted;
     /// The words of the source and of the user's headers that nvcc_names.h has a part for.
     std::set<std::string, std::less<>> nvcc_names;
+    /// Whether a header of the program asks for GCC, Linux or the processor (TextRole).
+    bool has_header_for_gcc = false;
     /// The macros of nvcc that a directive of the source or of a user's header asks for: M_PI of
     /// `#ifndef M_PI`.
     std::set<std::string> implicit_macros;
@@ -80,6 +82,7 @@ struct HeaderChanges {
     bool replace_gnu_extensions = false;           ///< gnu_extensions.h
     const HostCode *host_code = nullptr;           ///< host_functions.h
     const HostVariables *host_variables = nullptr; ///< host_library_headers.h
+    bool headers_are_libraries = false;            ///< those of the program, too (TextRole)
 };
 
 /// Scans `source`, which lies in `source_directory`. A header that

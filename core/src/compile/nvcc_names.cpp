@@ -327,15 +327,18 @@ constexpr MissingName missing_names[] = {
 
 } // namespace
 
-void find_nvcc_names(std::string_view blanked, TextRole role,
+bool find_nvcc_names(std::string_view blanked, TextRole role,
                      std::set<std::string, std::less<>> &names) {
+    bool has_more_than_library = false;
     for_each_word(blanked, [&](std::size_t, std::string_view word) {
-        const bool is_macro = macros().contains(word);
-        const bool is_for_headers = word == "__NVCC__" || has(spellings, word) || has(facts, word);
-        const bool is_left_out = is_macro && role == TextRole::Header && !is_for_headers;
-        if (!is_left_out && (is_macro || functions().contains(word)))
+        const bool is_for_all = functions().contains(word) || word == "__NVCC__" ||
+                                has(spellings, word) || has(facts, word);
+        const bool is_more = !is_for_all && macros().contains(word);
+        has_more_than_library |= is_more && role != TextRole::Library;
+        if (is_for_all || (is_more && role != TextRole::Library))
             names.emplace(word);
     });
+    return has_more_than_library;
 }
 
 void add_processor_macros(std::set<std::string, std::less<>> &names) {

@@ -20,11 +20,14 @@
 
 namespace pycuda::compile_detail {
 
+/// Whose text it is. A program's header is one that the program includes as "name.h". In <name.h>,
+/// a library's, macros that name GCC, Linux and the processor are left out: libraries ask for them
+/// to use what NVRTC lacks.
+enum class TextRole { Source, ProgramHeader, Library };
+
 /// Adds the words of `blanked` that need a part of the header: "pow", "fmod", "__NVCC__".
-/// `blanked` is blank_comments_and_strings() of a user's text. In a header, macros that name GCC,
-/// Linux and the processor are left out: libraries ask for them to use what NVRTC lacks.
-enum class TextRole { Source, Header };
-void find_nvcc_names(std::string_view blanked, TextRole role,
+/// `blanked` is blank_comments_and_strings() of a user's text. True if a library would get less.
+bool find_nvcc_names(std::string_view blanked, TextRole role,
                      std::set<std::string, std::less<>> &names);
 
 inline constexpr const char *gcc_macro = "__GNUC__";

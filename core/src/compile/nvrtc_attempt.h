@@ -23,6 +23,7 @@ struct Attempt {
     bool with_gcc_macros = false;       // also if only a header asks for them
     bool with_processor_macros = false; // the same
     bool without_gcc_macros = false;
+    bool headers_are_libraries = false; // those of the program, too
     bool with_gnu_extensions_replaced = false;
     bool with_names_in_ascii = false;
     bool with_cpp20 = false;

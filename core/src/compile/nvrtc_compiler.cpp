@@ -90,27 +90,42 @@ class NvrtcCompilation {
               choose_architecture(requested_, library_.architectures(), library_.name())) {
         bundled_folder_ = folder_for_bundled_headers();
         attempt_.with_bundled_headers = fs::exists(bundled_folder_ + "/.nvrtc_headers_version");
-        if (job.request.builtins == Builtins::All)
-            attempt_.implicit_names =
-                implicit_macros_asked_for(blank_comments_and_strings(job.request.source));
     }
 
     CompileOutcome run() {
-        NvrtcOutcome outcome = compile();
-        NvrtcOutcome first = outcome; // the failure of the source as written, without remedies
+        NvrtcOutcome outcome = compile_with_remedies();
+        if (outcome.status == Status::Failed && scan_.has_header_for_gcc) {
+            start_again();
+            attempt_.headers_are_libraries = true;
+            outcome = compile_with_remedies();
+        }
+        if (outcome.status != Status::Ok)
+            fail(has_only_errors_of_kernels(outcome.log) ? outcome : first_);
+        return finish(std::move(outcome));
+    }
+
+  private:
+    NvrtcOutcome compile_with_remedies() {
+        NvrtcOutcome outcome = first_ = compile();
         for (int attempt = 1; outcome.status == Status::Failed && attempt < most_attempts &&
                               apply_remedy(outcome.log);
              ++attempt) {
             outcome = compile();
             if (attempt_.keeps_meaning())
-                first = outcome;
+                first_ = outcome;
         }
-        if (outcome.status != Status::Ok)
-            fail(has_only_errors_of_kernels(outcome.log) ? outcome : first);
-        return finish(std::move(outcome));
+        return outcome;
     }
 
-  private:
+    void start_again() {
+        const bool with_bundled_headers = attempt_.with_bundled_headers;
+        attempt_ = {};
+        attempt_.with_bundled_headers = with_bundled_headers;
+        host_code_ = {};
+        host_variables_ = {};
+        needs_host_library_ = false;
+    }
+
     /// Whether the source has host code, and the log has errors of other code that nvcc has, too.
     bool has_only_errors_of_kernels(const std::string &log) const {
         const bool may_know_name = says(log, "\" is undefined") && host_header(log).empty();
@@ -160,7 +175,8 @@ class NvrtcCompilation {
         scan_ =
             scan_includes(job_, path,
                           {attempt_.with_constants_folded, attempt_.with_gnu_extensions_replaced,
-                           &host_code_, attempt_.with_host_library ? &host_variables_ : nullptr});
+                           &host_code_, attempt_.with_host_library ? &host_variables_ : nullptr,
+                           attempt_.headers_are_libraries});
         if (job_.request.builtins == Builtins::All)
             attempt_.implicit_names.merge(scan_.implicit_macros);
         for (const std::string &name : host_headers_of(job_.request.source))
@@ -588,6 +604,7 @@ class NvrtcCompilation {
     Architecture architecture_;
     std::string bundled_folder_;
     Attempt attempt_;
+    NvrtcOutcome first_; // the failure of the source as written, without remedies
     IncludeScan scan_;
     ImplicitDeclarations declared_; // of the current attempt
     std::string nvcc_names_;        // of the current attempt

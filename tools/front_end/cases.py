@@ -268,7 +268,9 @@ def macros() -> list[Case]:
         header = asks.replace("o[0]", f"const int with_{name}")
         cases += [
             Case("macros", f"#ifdef {name}", asks),
-            Case("macros", f"in a header: {name}", f"o[0] = with_{name};", header=header),
+            Case(
+                "macros", f"in a header: {name}", f"o[0] = with_{name};", header=header
+            ),
         ]
     cases += [
         Case("macros", name, f"o[0] = {name};") for name in VALUES if name != "__LINE__"

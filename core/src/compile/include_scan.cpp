@@ -258,4 +258,12 @@ bool is_about_host_library(std::string_view log, const std::vector<IncludeDirect
     return false;
 }
 
+bool is_in_cuda_header(std::string_view log, const std::vector<IncludeDirectory> &path) {
+    const std::string_view file = log.substr(0, log.find("): error"));
+    const std::string_view name = file.substr(file.rfind('\n') + 1); // 0 in the first line
+    return std::ranges::any_of(path, [name](const IncludeDirectory &directory) {
+        return is_cuda(directory.owner) && name.starts_with(directory.path);
+    });
+}
+
 } // namespace pycuda::compile_detail

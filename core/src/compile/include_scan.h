@@ -102,4 +102,8 @@ find_include_owner(const IncludeDirective &include, const IncludeDirectory &incl
 [[nodiscard]] bool is_about_host_library(std::string_view log,
                                          const std::vector<IncludeDirectory> &path);
 
+/// Whether the first error of NVRTC's log is in one of CUDA's own headers.
+[[nodiscard]] bool is_in_cuda_header(std::string_view log,
+                                     const std::vector<IncludeDirectory> &path);
+
 } // namespace pycuda::compile_detail

@@ -169,6 +169,7 @@ constexpr PredefinedMacro facts[] = {
     {"__BYTE_ORDER__", "1234"},
     {"__FLOAT_WORD_ORDER__", "1234"},
     {"__SIZEOF_WCHAR_T__", "4"},
+    {"__WCHAR_MAX__", "0x7fffffff"},
     {"__SIZEOF_PTRDIFF_T__", "8"},
     {"__SIZE_MAX__", "0xffffffffffffffffUL"},
     {"__INTMAX_MAX__", "0x7fffffffffffffffL"},
@@ -191,6 +192,7 @@ Table make_macros() {
     std::ranges::for_each(facts, add);
     std::ranges::for_each(spellings, add);
     add({"__SIZEOF_INT128__", "16"});
+    add({"__VERSION__", "\"12.2.0\""});
     for_each_word(flags, [&](std::size_t, std::string_view name) { add({name, "1"}); });
     macros.emplace("__NVCC__", "#define __NVCC__ 1\n");
     for (const char *name : {gcc_macro, "__GNUC_MINOR__", "__GNUC_PATCHLEVEL__", "__GNUG__"})
@@ -309,7 +311,7 @@ ImplicitNames make_implicit_names() {
 /// Whether the row is that of macros, which a directive can ask for.
 bool is_macro(const Row &row) {
     return row.header == "math.h" || row.header == "limits.h" || row.header == "stdlib.h" ||
-           row.declaration.starts_with("#define");
+           row.header == "stddef.h" || row.declaration.starts_with("#define");
 }
 
 const ImplicitNames &known_names() { return made_once<make_implicit_names>(); }

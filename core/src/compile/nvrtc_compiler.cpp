@@ -34,6 +34,7 @@
 #include "host_library_headers.h"
 #include "nvcc_names.h"
 #include "nvrtc_attempt.h"
+#include "nvrtc_kept_files.h"
 #include "nvrtc_library.h"
 #include "nvrtc_messages.h"
 #include "precompiled_headers.h"
@@ -232,7 +233,8 @@ class NvrtcCompilation {
         if (nvrtc.name != job_.request.name)
             replace_all(outcome.log, nvrtc.name, job_.request.name);
         if (job_.keep)
-            keep_files(nvrtc, outcome);
+            kept_in_ =
+                keep_files({kept_in_, stem_of(job_.request.name), command_line_, nvrtc, outcome});
         return outcome;
     }
 
@@ -422,7 +424,7 @@ class NvrtcCompilation {
         if (says(log, "may not have extern \"C\" linkage") && !attempt_.headers_outside_wrap &&
             says(job_.request.source, "include"))
             return attempt_.headers_outside_wrap = true;
-        if (is_host_code(log) && job_.has_nvcc && is_in_cuda_header(log))
+        if (is_host_code(log) && job_.has_nvcc && is_in_cuda_header(log, job_.include_path))
             return false; // NVRTC would read the headers for seconds more, and fail
         if (is_host_code(log) && !attempt_.for_device_by_default) {
             host_code_.add_definitions(log);
@@ -450,16 +452,6 @@ class NvrtcCompilation {
             if (is_host_header(name))
                 attempt_.host_headers.insert(name);
         return attempt_.host_headers.size() > before;
-    }
-
-    /// Whether the first error is in one of CUDA's own headers.
-    bool is_in_cuda_header(const std::string &log) const {
-        const std::string file = log.substr(0, log.find("): error"));
-        const std::size_t line = file.rfind('\n') + 1; // 0 in the first line
-        return std::ranges::any_of(job_.include_path, [&](const IncludeDirectory &directory) {
-            return directory.owner >= IncludeDirectory::Owner::Toolkit &&
-                   std::string_view(file).substr(line).starts_with(directory.path);
-        });
     }
 
     /// False if the source has nothing left to replace.
@@ -575,27 +567,6 @@ class NvrtcCompilation {
         compiled.dependencies = std::move(scan_.dependencies);
         compiled.cacheable = !scan_.incomplete && compiled.dependencies.stamps_match();
         return compiled;
-    }
-
-    void keep_files(const NvrtcJob &nvrtc, const NvrtcOutcome &outcome) {
-        if (kept_in_.empty()) {
-            TemporaryDirectory directory;
-            directory.keep();
-            kept_in_ = directory.path();
-        }
-        const std::string stem = stem_of(job_.request.name);
-        auto write = [this](const std::string &name, const std::string &content) {
-            if (!content.empty())
-                std::ofstream(kept_in_ + "/" + name, std::ios::binary) << content;
-        };
-        std::string command;
-        for (const std::string &word : command_line_)
-            command += word + "\n";
-        write(stem + ".cu", nvrtc.source);
-        write(stem + ".command", command);
-        write(stem + ".log", outcome.log);
-        write(stem + ".ptx", outcome.ptx);
-        write(stem + ".cubin", outcome.cubin);
     }
 
     const CompileJob &job_;

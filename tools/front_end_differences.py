@@ -45,6 +45,7 @@ import pycuda.driver as cuda  # noqa: E402
 from pycuda import compiler  # noqa: E402
 
 KEPT = ROOT / "build" / "front_end"
+HEADERS = KEPT / "headers"
 VERDICTS = KEPT / "verdicts.json"
 PAGE = ROOT / "docs" / "front_end.md"
 ARCHITECTURE = "compute_80"
@@ -69,8 +70,18 @@ class Answer:
 
 
 def text_of(case: Case, number: str, kernel: str) -> str:
-    text = f'{case.before}\nextern "C" __global__ void {kernel}(double *o) {{ {case.body} }}\n'
+    include = f'#include "{write_header(case.header)}"' if case.header else ""
+    text = f'{include}{case.before}\nextern "C" __global__ void {kernel}(double *o) {{ {case.body} }}\n'
     return text.replace("@", number)
+
+
+def write_header(text: str) -> str:
+    """The name of the file."""
+    HEADERS.mkdir(parents=True, exist_ok=True)
+    file = HEADERS / (hashlib.sha256(text.encode()).hexdigest()[:24] + ".h")
+    if not file.exists():
+        file.write_text(text)
+    return file.name
 
 
 def run_all(image: str, kernels: list[str]) -> Iterator[Answer]:
@@ -122,6 +133,7 @@ class Nvcc:
                 self.program,
                 "-arch=" + ARCHITECTURE,
                 "-w",
+                f"-I{HEADERS}",
                 "-Xcudafe",
                 "--error_limit=100000",
                 "--ptx",
@@ -223,6 +235,7 @@ def compile_here(text: str) -> tuple[str | None, str]:
                 nvcc="nvrtc",
                 target="ptx",
                 arch=ARCHITECTURE,
+                include_dirs=[str(HEADERS)],
                 no_extern_c=True,
                 cache_dir=False,
             )

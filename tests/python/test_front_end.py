@@ -415,13 +415,6 @@ def test_extensions_without_a_standard_form_are_refused(device, body):
         value(body)
 
 
-@pytest.mark.parametrize("macro", ["__GNUC__", "__linux__"])
-def test_a_header_that_asks_for_gcc(device, tmp_path, macro):
-    (tmp_path / "host.h").write_text(f"#ifndef {macro}\n#error which one?\n#endif\n")
-    include = '#include "host.h"'
-    assert value("o[0] = 1;", include, include_dirs=[str(tmp_path)]) == 1
-
-
 def fake_nvcc(folder, image):
     """Makes an nvcc that copies a file in place of compiling."""
     program = folder / "nvcc"

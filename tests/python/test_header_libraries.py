@@ -188,6 +188,23 @@ IN_PROCESS |= {
         "o[0] = boost::integer::gcd(int(o[3]) * 3, 18);",
         6,
     ),
+    "Boost.Integer, types": (
+        "#include <boost/integer.hpp>\n#include <boost/integer_traits.hpp>",
+        "boost::int_t<20>::least i = boost::integer_traits<wchar_t>::const_max;"
+        "o[0] = i / 0x7fffffff + sizeof(boost::uint_t<40>::least);",
+        9,
+    ),
+    "Boost.Ratio": (
+        "#include <boost/ratio.hpp>",
+        "typedef boost::ratio_add<boost::ratio<1, 2>, boost::ratio<1, 3>> sum; o[0] = sum::num * 10 + sum::den;",
+        56,
+    ),
+    "Boost.Endian": (
+        "#include <boost/endian/arithmetic.hpp>",
+        "boost::endian::big_int32_t b(1); b += 5; o[0] = b.data()[3] * 10 + b"
+        " + boost::endian::endian_reverse(0x01000000u);",
+        67,
+    ),
     "Boost.TypeTraits": (
         "#include <boost/type_traits.hpp>",
         "o[0] = sizeof(boost::promote<char>::type)"
@@ -247,7 +264,8 @@ SLOW = {
     "Boost.Integer",
     "Boost.TypeTraits",
 }
-SLOW |= {"Boost.CallableTraits", "Boost.Variant2"}
+SLOW |= {"Boost.CallableTraits", "Boost.Variant2", "Boost.Integer, types"}
+SLOW |= {"Boost.Ratio", "Boost.Endian"}
 # Their host functions need nvcc.
 BY_NVCC = {
     "Thrust beside host code": (

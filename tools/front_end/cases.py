@@ -11,13 +11,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Case:
-    """One text. ``alone``: it may change how the texts behind it in the same file are read."""
+    """One text. ``@`` is a number in its place.
+
+    ``alone``: it may change how the texts behind it in the same file are read. ``header``: the text of a file that the
+    text includes.
+    """
 
     group: str
     name: str
     body: str
     before: str = ""
     alone: bool = False
+    header: str = ""
 
 
 UNARY = (
@@ -241,6 +246,7 @@ MACROS = (
     "__DBL_MIN__ __DBL_EPSILON__ __BYTE_ORDER__ __ORDER_LITTLE_ENDIAN__ __SIZE_TYPE__ __EXCEPTIONS __GXX_RTTI "
     "_GNU_SOURCE __GLIBC__ __GLIBCXX__ _GLIBCXX_CMATH _MATH_H _STDIO_H _STDLIB_H _LIMITS_H CHAR_BIT SCHAR_MAX SHRT_MAX "
     "INT_MAX INT_MIN UINT_MAX LONG_MAX ULONG_MAX LLONG_MAX ULLONG_MAX FLT_MAX DBL_MAX FLT_EPSILON M_PI M_E M_SQRT2 "
+    "__BYTE_ORDER __BIG_ENDIAN BYTE_ORDER BIG_ENDIAN __WORDSIZE __SIZE_MAX__ __FLT_EVAL_METHOD__ __WCHAR_MAX__ PATH_MAX "
     "INFINITY NAN HUGE_VAL HUGE_VALF NULL EOF RAND_MAX EXIT_SUCCESS INT32_MAX UINT64_MAX SIZE_MAX CLOCKS_PER_SEC BUFSIZ "
     "CUDART_VERSION CUDA_VERSION CUDART_PI_F CUDART_INF_F FP_NAN FP_INFINITE MATH_ERRNO offsetof assert va_start "
     "__align__ __noinline__ __forceinline__ __restrict__ __cdecl __THROW __host__ __device__ __managed__ "
@@ -255,15 +261,17 @@ VALUES = (
 
 
 def macros() -> list[Case]:
-    """Whether a macro is defined, and its value."""
-    cases = [
-        Case(
-            "macros",
-            f"#ifdef {name}",
-            f"\n#ifdef {name}\no[0] = 1;\n#else\no[0] = 2;\n#endif\n",
-        )
-        for name in MACROS
-    ]
+    """Whether a macro is defined, in the text and in its header, and its value."""
+    cases = []
+    for name in MACROS:
+        asks = f"\n#ifdef {name}\no[0] = 1;\n#else\no[0] = 2;\n#endif\n"
+        header = asks.replace("o[0]", f"const int with_{name}")
+        cases += [
+            Case("macros", f"#ifdef {name}", asks),
+            Case(
+                "macros", f"in a header: {name}", f"o[0] = with_{name};", header=header
+            ),
+        ]
     cases += [
         Case("macros", name, f"o[0] = {name};") for name in VALUES if name != "__LINE__"
     ]

@@ -20,6 +20,8 @@ nvcc*, runs both, and compares the numbers. {texts} texts were compared here: al
 - **Large headers** (Thrust, CUB, cooperative groups) are precompiled, and Thrust has a mode of its own here: see
   the [user guide](user_guide.md#templates-and-headers). Functions, variables and
   classes of the host, such as `main()`, are dropped. Headers of CUDA's libraries are replaced by the types that kernels use.
+- **Header-only libraries** for the host compile here too, unless they need much of the host's C++ library. The
+  [user guide](user_guide.md#templates-and-headers) names those that are tested, and two parts of Boost that need nvcc.
 - **Another number** ({other}): each is listed below with its reason.
 
 | | texts |
@@ -50,20 +52,19 @@ DECISIONS: list[tuple[str, str, str, str]] = [
     (
         "macros",
         "another number",
-        "#ifdef (__CUDACC_RTC__|__EDG__|va_start|__noinline__|__CUDA_FTZ|__CUDA_PREC_DIV|__USE_FAST_MATH__)",
+        "(#ifdef|in a header:) (__CUDACC_RTC__|__EDG__|va_start|__noinline__|__CUDA_FTZ|__CUDA_PREC_DIV|__USE_FAST_MATH__)",
         "NVRTC's own macros; CUDA's headers need them",
     ),
     (
         "macros",
         "another number",
-        "#ifdef (__GLIBC__|__GLIBCXX__|_GLIBCXX_CMATH|_MATH_H|_STDIO_H|_STDLIB_H|EOF|CLOCKS_PER_SEC|BUFSIZ|FP_NAN"
-        "|FP_INFINITE|MATH_ERRNO|offsetof|__VERSION__)",
-        "the host's C library is not included; its other macros that kernels use (`INT_MAX`, `M_PI`) are defined",
+        "(#ifdef|in a header:) (__GLIBC__|__GLIBCXX__|_GLIBCXX_CMATH|_MATH_H|_STDIO_H|_STDLIB_H)",
+        "the host's C library is not included, and these name it; its macros that kernels use (`INT_MAX`, `M_PI`) are defined",
     ),
     (
         "macros",
         "another number",
-        "#ifdef __COUNTER__",
+        "(#ifdef|in a header:) __COUNTER__",
         "NVRTC has no such macro; a source that uses it without asking is compiled by nvcc",
     ),
     (
@@ -78,6 +79,12 @@ DECISIONS: list[tuple[str, str, str, str]] = [
         "only here",
         "std::printf",
         "nvcc needs `#include <cstdio>`",
+    ),
+    (
+        "statements",
+        "only here",
+        r"std::(pair|numeric_limits)",
+        "nvcc needs `--expt-relaxed-constexpr`",
     ),
     (
         "statements",

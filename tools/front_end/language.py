@@ -494,6 +494,8 @@ FEATURES = {
     ),
 }
 ALONE = {
+    "consteval",  # an error, and so wrong errors of later texts
+    "concept",
     "using namespace std",
     "old texture",
     "enum class",

@@ -195,7 +195,7 @@ std::string memory_key(const CompileRequest &request) {
 
 Sha256::Digest disk_key(const CompileJob &job) {
     ByteWriter key;
-    key.put("image 4");
+    key.put("image 5");
     put_request(key, job.request);
     key.put(job.source_directory).put(job.compiler_identity);
     for (const IncludeDirectory &directory : job.include_path)

@@ -36,7 +36,7 @@ std::string key_of(const CompileJob &job) {
         key += directory.path + '\n';
     for (const std::string &option : job.options.nvrtc)
         key += option + '\n';
-    return key + "5\n" + job.source_directory + '\n' + job.compiler_identity;
+    return key + "6\n" + job.source_directory + '\n' + job.compiler_identity;
 }
 
 /// The file that says that a source with these includes has host code; empty if there is no store.

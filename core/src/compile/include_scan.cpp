@@ -58,6 +58,7 @@ class Scanner {
     struct Header {
         std::string path;
         Owner owner;
+        TextRole role;
         bool remembered; // recorded as a dependency
     };
 
@@ -70,15 +71,18 @@ class Scanner {
             return;
         const std::string blanked = blank_comments_and_strings(text);
         if (is_user) {
-            find_nvcc_names(blanked, role, scan_.nvcc_names);
+            const bool asks = find_nvcc_names(blanked, role, scan_.nvcc_names);
+            scan_.has_header_for_gcc |= asks && role == TextRole::ProgramHeader;
+            scan_.implicit_macros.merge(implicit_macros_asked_for(blanked));
             scan_.macros.add(blanked);
         }
         if (includes)
             for (const IncludeDirective &include : find_includes(text, blanked))
-                resolve(include, folder);
+                resolve(include, folder, role);
     }
 
-    void resolve(const IncludeDirective &include, const IncludeDirectory &folder) {
+    /// `from` is the role of the text with the directive.
+    void resolve(const IncludeDirective &include, const IncludeDirectory &folder, TextRole from) {
         if (include.form == IncludeDirective::Form::Computed) {
             scan_.incomplete |= folder.owner == Owner::User;
             return;
@@ -91,32 +95,41 @@ class Scanner {
             scan_.has_large_library |= library == "Thrust" || name.starts_with("cub/") ||
                                        name.starts_with("cooperative_groups");
         }
+        const bool is_library = from == TextRole::Library || changes_.headers_are_libraries ||
+                                include.form != IncludeDirective::Form::Quoted ||
+                                !host_library_of(include.name).empty();
+        const TextRole role = is_library ? TextRole::Library : TextRole::ProgramHeader;
         if (include.name.starts_with('/')) {
-            try_file(include.name, folder.owner, folder, include.name);
+            try_file(include.name, folder.owner, folder, {include.name, role});
             return;
         }
         if (include.form == IncludeDirective::Form::Quoted &&
-            try_file(folder.path + "/" + include.name, folder.owner, folder, include.name))
+            try_file(folder.path + "/" + include.name, folder.owner, folder, {include.name, role}))
             return;
         const char *stand_in = standard_header(include.name);
         const bool skips_cuda = stand_in && !is_readable_by_nvrtc(include.name);
         for (const IncludeDirectory &directory : path_)
             if (!(skips_cuda && is_cuda(directory.owner)) &&
                 try_file(directory.path + "/" + include.name, directory.owner, folder,
-                         include.name))
+                         {include.name, role}))
                 return;
         if (folder.owner == Owner::User)
             scan_.unresolved_of_user.insert(include.name);
         if (scan_.unresolved.insert(include.name).second && stand_in)
-            scan_text(stand_in, {"", Owner::Toolkit}, TextRole::Header);
+            scan_text(stand_in, {"", Owner::Toolkit}, TextRole::Library);
     }
 
-    /// Whether the file, which a file in `from` includes as `name`, exists. Queues the file if it
-    /// exists, else records it as absent.
+    struct Included {
+        const std::string &name;
+        TextRole role;
+    };
+
+    /// Whether the file, which a file in `from` includes, exists. Queues the file if it exists,
+    /// else records it as absent.
     bool try_file(const std::string &written, Owner owner, const IncludeDirectory &from,
-                  const std::string &name) {
+                  const Included &as) {
         const std::string path = shortened(written);
-        names_[path].insert(name);
+        names_[path].insert(as.name);
         auto known = exists_.find(path);
         if (known != exists_.end())
             return known->second;
@@ -124,7 +137,7 @@ class Scanner {
         exists_.emplace(path, exists);
         const bool remembered = !(is_cuda(from.owner) && is_cuda(owner));
         if (exists && is_new(path))
-            pending_.push_back({path, owner, remembered});
+            pending_.push_back({path, owner, as.role, remembered});
         else if (!exists && remembered)
             scan_.dependencies.files.push_back({path, true, {}, {}});
         return exists;
@@ -152,7 +165,7 @@ class Scanner {
         if (header.owner == Owner::User)
             adapt(header.path, content->text);
         if (header.owner != Owner::Library)
-            scan_text(content->text, {folder_of(header.path), header.owner}, TextRole::Header);
+            scan_text(content->text, {folder_of(header.path), header.owner}, header.role);
     }
 
     void adapt(const std::string &path, const std::string &text) {
@@ -243,6 +256,14 @@ bool is_about_host_library(std::string_view log, const std::vector<IncludeDirect
             return true;
     }
     return false;
+}
+
+bool is_in_cuda_header(std::string_view log, const std::vector<IncludeDirectory> &path) {
+    const std::string_view file = log.substr(0, log.find("): error"));
+    const std::string_view name = file.substr(file.rfind('\n') + 1); // 0 in the first line
+    return std::ranges::any_of(path, [name](const IncludeDirectory &directory) {
+        return is_cuda(directory.owner) && name.starts_with(directory.path);
+    });
 }
 
 } // namespace pycuda::compile_detail

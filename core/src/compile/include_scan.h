@@ -58,6 +58,11 @@ struct IncludeScan {
     std::vector<AdaptedHeader> adapted;
     /// The words of the source and of the user's headers that nvcc_names.h has a part for.
     std::set<std::string, std::less<>> nvcc_names;
+    /// Whether a header of the program asks for GCC, Linux or the processor (TextRole).
+    bool has_header_for_gcc = false;
+    /// The macros of nvcc that a directive of the source or of a user's header asks for: M_PI of
+    /// `#ifndef M_PI`.
+    std::set<std::string> implicit_macros;
     /// The macros of the source and of the user's headers for functions.
     SpecifierMacros macros;
     /// What was removed from the user's headers, and later from the source.
@@ -77,6 +82,7 @@ struct HeaderChanges {
     bool replace_gnu_extensions = false;           ///< gnu_extensions.h
     const HostCode *host_code = nullptr;           ///< host_functions.h
     const HostVariables *host_variables = nullptr; ///< host_library_headers.h
+    bool headers_are_libraries = false;            ///< those of the program, too (TextRole)
 };
 
 /// Scans `source`, which lies in `source_directory`. A header that
@@ -95,5 +101,9 @@ find_include_owner(const IncludeDirective &include, const IncludeDirectory &incl
 /// library.
 [[nodiscard]] bool is_about_host_library(std::string_view log,
                                          const std::vector<IncludeDirectory> &path);
+
+/// Whether the first error of NVRTC's log is in one of CUDA's own headers.
+[[nodiscard]] bool is_in_cuda_header(std::string_view log,
+                                     const std::vector<IncludeDirectory> &path);
 
 } // namespace pycuda::compile_detail

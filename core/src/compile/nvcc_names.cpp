@@ -5,6 +5,7 @@
 #include "source_text.h"
 
 #include <map>
+#include <span>
 
 namespace pycuda::compile_detail {
 namespace {
@@ -133,8 +134,9 @@ constexpr std::string_view flags =
 #include "target/processor_macros.def"
     ;
 
-constexpr PredefinedMacro predefined[] = {
-    {"__SIZEOF_INT128__", "16"},
+/// Sizes, limits and the order of bytes. A header may compare them: where none is defined, all are
+/// 0.
+constexpr PredefinedMacro facts[] = {
     {"__CHAR_BIT__", "8"},
     {"__SCHAR_MAX__", "0x7f"},
     {"__SHRT_MAX__", "0x7fff"},
@@ -163,7 +165,15 @@ constexpr PredefinedMacro predefined[] = {
     {"__DBL_EPSILON__", "2.22044604925031308084726333618164062e-16"},
     {"__ORDER_LITTLE_ENDIAN__", "1234"},
     {"__ORDER_BIG_ENDIAN__", "4321"},
+    {"__ORDER_PDP_ENDIAN__", "3412"},
     {"__BYTE_ORDER__", "1234"},
+    {"__FLOAT_WORD_ORDER__", "1234"},
+    {"__SIZEOF_WCHAR_T__", "4"},
+    {"__WCHAR_MAX__", "0x7fffffff"},
+    {"__SIZEOF_PTRDIFF_T__", "8"},
+    {"__SIZE_MAX__", "0xffffffffffffffffUL"},
+    {"__INTMAX_MAX__", "0x7fffffffffffffffL"},
+    {"__FLT_EVAL_METHOD__", "0"},
 };
 
 // nvcc has the version of its host compiler; this is one that CUDA 12 and 13 support.
@@ -179,8 +189,10 @@ Table make_macros() {
         replace_all(text, "VALUE", macro.value);
         macros.emplace(macro.name, std::move(text));
     };
-    std::ranges::for_each(predefined, add);
+    std::ranges::for_each(facts, add);
     std::ranges::for_each(spellings, add);
+    add({"__SIZEOF_INT128__", "16"});
+    add({"__VERSION__", "\"12.2.0\""});
     for_each_word(flags, [&](std::size_t, std::string_view name) { add({name, "1"}); });
     macros.emplace("__NVCC__", "#define __NVCC__ 1\n");
     for (const char *name : {gcc_macro, "__GNUC_MINOR__", "__GNUC_PATCHLEVEL__", "__GNUG__"})
@@ -188,8 +200,8 @@ Table make_macros() {
     return macros;
 }
 
-bool is_spelling(std::string_view word) {
-    return std::ranges::find(spellings, word, &PredefinedMacro::name) != std::end(spellings);
+bool has(std::span<const PredefinedMacro> macros, std::string_view word) {
+    return std::ranges::find(macros, word, &PredefinedMacro::name) != macros.end();
 }
 
 const Table &macros() { return made_once<make_macros>(); }
@@ -215,6 +227,16 @@ void add(ImplicitNames &table, std::string_view header, std::string_view names) 
     for_each_piece(names, " ", [&](std::string_view name) { table[name] = {{}, header}; });
 }
 
+/// Adds a macro for each name and its value in a list.
+void add_macros(ImplicitNames &table, std::string_view names_and_values) {
+    std::string_view name;
+    for_each_piece(names_and_values, " ", [&](std::string_view piece) {
+        if (!name.empty())
+            table[name] = {"#define " + std::string(name) + " " + std::string(piece), {}};
+        name = name.empty() ? piece : std::string_view();
+    });
+}
+
 /// Adds a typedef for each name in a list.
 void add_types(ImplicitNames &table, const std::string &type, std::string_view names) {
     for_each_piece(names, " ", [&](std::string_view name) {
@@ -224,13 +246,18 @@ void add_types(ImplicitNames &table, const std::string &type, std::string_view n
 
 ImplicitNames make_implicit_names() {
     ImplicitNames table = {
-        {"RAND_MAX", {"#define RAND_MAX 2147483647", {}}},
         {"strlen", {std::string(string_length), {}}},
         {"cudaGraphSetConditional",
          {"extern \"C\" __device__ void cudaGraphSetConditional(cudaGraphConditionalHandle, "
           "unsigned);",
           {}}},
     };
+    add_macros(table,
+               "RAND_MAX 2147483647 EOF (-1) BUFSIZ 8192 CLOCKS_PER_SEC 1000000 PATH_MAX 4096 "
+               "FP_NAN 0 FP_INFINITE 1 FP_ZERO 2 FP_SUBNORMAL 3 FP_NORMAL 4 MATH_ERRNO 1 "
+               "MATH_ERREXCEPT 2 BYTE_ORDER 1234 LITTLE_ENDIAN 1234 BIG_ENDIAN 4321 "
+               "PDP_ENDIAN 3412 __BYTE_ORDER 1234 __LITTLE_ENDIAN 1234 __BIG_ENDIAN 4321 "
+               "__PDP_ENDIAN 3412 __FLOAT_WORD_ORDER 1234 __WORDSIZE 64");
     add_types(table, "signed char", "int8_t");
     add_types(table, "short", "int16_t");
     add_types(table, "int", "int32_t");
@@ -284,7 +311,7 @@ ImplicitNames make_implicit_names() {
 /// Whether the row is that of macros, which a directive can ask for.
 bool is_macro(const Row &row) {
     return row.header == "math.h" || row.header == "limits.h" || row.header == "stdlib.h" ||
-           row.declaration.starts_with("#define");
+           row.header == "stddef.h" || row.declaration.starts_with("#define");
 }
 
 const ImplicitNames &known_names() { return made_once<make_implicit_names>(); }
@@ -302,19 +329,21 @@ constexpr MissingName missing_names[] = {
 
 } // namespace
 
-void find_nvcc_names(std::string_view blanked, TextRole role,
+bool find_nvcc_names(std::string_view blanked, TextRole role,
                      std::set<std::string, std::less<>> &names) {
+    bool has_more_than_library = false;
     for_each_word(blanked, [&](std::size_t, std::string_view word) {
-        const bool is_macro = macros().contains(word);
-        const bool is_for_headers = word == "__NVCC__" || is_spelling(word);
-        const bool is_left_out = is_macro && role == TextRole::Header && !is_for_headers;
-        if (!is_left_out && (is_macro || functions().contains(word)))
+        const bool is_for_all = functions().contains(word) || word == "__NVCC__" ||
+                                has(spellings, word) || has(facts, word);
+        const bool is_more = !is_for_all && macros().contains(word);
+        has_more_than_library |= is_more && role != TextRole::Library;
+        if (is_for_all || (is_more && role != TextRole::Library))
             names.emplace(word);
     });
+    return has_more_than_library;
 }
 
-void add_macros_of_gcc(std::set<std::string, std::less<>> &names) {
-    names.emplace(gcc_macro);
+void add_processor_macros(std::set<std::string, std::less<>> &names) {
 #define PYCUDA_PROCESSOR_MACRO(name) names.emplace(name);
 #include "target/processor_macros.def"
 }

@@ -20,17 +20,20 @@
 
 namespace pycuda::compile_detail {
 
+/// Whose text it is. A program's header is one that the program includes as "name.h". In <name.h>,
+/// a library's, macros that name GCC, Linux and the processor are left out: libraries ask for them
+/// to use what NVRTC lacks.
+enum class TextRole { Source, ProgramHeader, Library };
+
 /// Adds the words of `blanked` that need a part of the header: "pow", "fmod", "__NVCC__".
-/// `blanked` is blank_comments_and_strings() of a user's text. In a header, GCC's macros are left
-/// out: libraries ask for them to use what NVRTC lacks.
-enum class TextRole { Source, Header };
-void find_nvcc_names(std::string_view blanked, TextRole role,
+/// `blanked` is blank_comments_and_strings() of a user's text. True if a library would get less.
+bool find_nvcc_names(std::string_view blanked, TextRole role,
                      std::set<std::string, std::less<>> &names);
 
 inline constexpr const char *gcc_macro = "__GNUC__";
 
-/// Adds the macros by which GCC names itself and the processor: a library's headers ask for them.
-void add_macros_of_gcc(std::set<std::string, std::less<>> &names);
+/// Adds the macros by which GCC names the processor: a library's headers ask for them.
+void add_processor_macros(std::set<std::string, std::less<>> &names);
 
 /// The header to include before a source that mentions `names`; empty if it needs none.
 [[nodiscard]] std::string declare_nvcc_names(const std::set<std::string, std::less<>> &names);
@@ -48,8 +51,8 @@ void restore_names(std::string &log);
 // a directive asks for, are declared, so that the declarations do not conflict with names of the
 // source.
 
-/// The macros that nvcc defines and that a directive of the source asks for: M_PI of `#ifndef
-/// M_PI`. `blanked` is blank_comments_and_strings() of the source.
+/// The macros that nvcc defines and that a directive of the text asks for: M_PI of `#ifndef M_PI`.
+/// `blanked` is blank_comments_and_strings() of the text.
 [[nodiscard]] std::set<std::string> implicit_macros_asked_for(std::string_view blanked);
 
 /// The names that are missing according to the log, and that nvcc declares: "M_PI", "std::abs".

@@ -20,8 +20,10 @@ struct Attempt {
     bool without_register = false;
     bool with_int128 = false; // nvcc always knows __int128 on Linux
     bool with_nvcc_names = true;
-    bool with_gcc_macros = false; // also if only a header asks for them
+    bool with_gcc_macros = false;       // also if only a header asks for them
+    bool with_processor_macros = false; // the same
     bool without_gcc_macros = false;
+    bool headers_are_libraries = false; // those of the program, too
     bool with_gnu_extensions_replaced = false;
     bool with_names_in_ascii = false;
     bool with_cpp20 = false;

@@ -14,7 +14,8 @@
 //   extensions of GCC                         write them in standard C++ (gnu_extensions.h)
 //   constants computed from constants         declare them constexpr (file_scope_constants.h)
 //   own overloads of pow and its like         leave ours out (nvcc_names.h)
-//   a header that asks for GCC or Linux       define their macros
+//   a header that asks for GCC, Linux or a    define their macros
+//   processor
 //
 // Thrust, Eigen and Random123 have the remedies of host_library_headers.h from the start, other
 // headers of the user's if they have functions without __device__ and miss names of std.
@@ -33,6 +34,7 @@
 #include "host_library_headers.h"
 #include "nvcc_names.h"
 #include "nvrtc_attempt.h"
+#include "nvrtc_kept_files.h"
 #include "nvrtc_library.h"
 #include "nvrtc_messages.h"
 #include "precompiled_headers.h"
@@ -89,27 +91,42 @@ class NvrtcCompilation {
               choose_architecture(requested_, library_.architectures(), library_.name())) {
         bundled_folder_ = folder_for_bundled_headers();
         attempt_.with_bundled_headers = fs::exists(bundled_folder_ + "/.nvrtc_headers_version");
-        if (job.request.builtins == Builtins::All)
-            attempt_.implicit_names =
-                implicit_macros_asked_for(blank_comments_and_strings(job.request.source));
     }
 
     CompileOutcome run() {
-        NvrtcOutcome outcome = compile();
-        NvrtcOutcome first = outcome; // the failure of the source as written, without remedies
+        NvrtcOutcome outcome = compile_with_remedies();
+        if (outcome.status == Status::Failed && scan_.has_header_for_gcc) {
+            start_again();
+            attempt_.headers_are_libraries = true;
+            outcome = compile_with_remedies();
+        }
+        if (outcome.status != Status::Ok)
+            fail(has_only_errors_of_kernels(outcome.log) ? outcome : first_);
+        return finish(std::move(outcome));
+    }
+
+  private:
+    NvrtcOutcome compile_with_remedies() {
+        NvrtcOutcome outcome = first_ = compile();
         for (int attempt = 1; outcome.status == Status::Failed && attempt < most_attempts &&
                               apply_remedy(outcome.log);
              ++attempt) {
             outcome = compile();
             if (attempt_.keeps_meaning())
-                first = outcome;
+                first_ = outcome;
         }
-        if (outcome.status != Status::Ok)
-            fail(has_only_errors_of_kernels(outcome.log) ? outcome : first);
-        return finish(std::move(outcome));
+        return outcome;
     }
 
-  private:
+    void start_again() {
+        const bool with_bundled_headers = attempt_.with_bundled_headers;
+        attempt_ = {};
+        attempt_.with_bundled_headers = with_bundled_headers;
+        host_code_ = {};
+        host_variables_ = {};
+        needs_host_library_ = false;
+    }
+
     /// Whether the source has host code, and the log has errors of other code that nvcc has, too.
     bool has_only_errors_of_kernels(const std::string &log) const {
         const bool may_know_name = says(log, "\" is undefined") && host_header(log).empty();
@@ -159,7 +176,10 @@ class NvrtcCompilation {
         scan_ =
             scan_includes(job_, path,
                           {attempt_.with_constants_folded, attempt_.with_gnu_extensions_replaced,
-                           &host_code_, attempt_.with_host_library ? &host_variables_ : nullptr});
+                           &host_code_, attempt_.with_host_library ? &host_variables_ : nullptr,
+                           attempt_.headers_are_libraries});
+        if (job_.request.builtins == Builtins::All)
+            attempt_.implicit_names.merge(scan_.implicit_macros);
         for (const std::string &name : host_headers_of(job_.request.source))
             if (scan_.unresolved.contains(name)) // no folder of the user has one
                 attempt_.host_headers.insert(name);
@@ -213,7 +233,8 @@ class NvrtcCompilation {
         if (nvrtc.name != job_.request.name)
             replace_all(outcome.log, nvrtc.name, job_.request.name);
         if (job_.keep)
-            keep_files(nvrtc, outcome);
+            kept_in_ =
+                keep_files({kept_in_, stem_of(job_.request.name), command_line_, nvrtc, outcome});
         return outcome;
     }
 
@@ -276,8 +297,10 @@ class NvrtcCompilation {
             }
         include_before(nvrtc, host_library_header, text_of_host_library_header());
         nvrtc.options.push_back(messages_of_host_libraries);
-        if (scan_.host_libraries.contains("Random123")) // reads the headers that it has for GCC
-            add_macros_of_gcc(scan_.nvcc_names);
+        if (scan_.host_libraries.contains("Random123")) { // reads the headers that it has for GCC
+            scan_.nvcc_names.emplace(gcc_macro);
+            add_processor_macros(scan_.nvcc_names);
+        }
         if (!scan_.host_libraries.contains("Thrust"))
             return;
         nvrtc.headers.emplace(thrust_bad_alloc_header, text_of_thrust_bad_alloc_header());
@@ -290,6 +313,8 @@ class NvrtcCompilation {
             return;
         if (attempt_.with_gcc_macros)
             scan_.nvcc_names.insert({gcc_macro, "__linux__"});
+        if (attempt_.with_processor_macros)
+            add_processor_macros(scan_.nvcc_names);
         if (attempt_.without_gcc_macros)
             scan_.nvcc_names.erase(gcc_macro);
         nvcc_names_ = declare_nvcc_names(scan_.nvcc_names);
@@ -376,9 +401,12 @@ class NvrtcCompilation {
             attempt_.with_nvcc_names = false;
             return true;
         }
-        if (says(log, "#error directive") && !scan_.nvcc_names.contains(gcc_macro) &&
-            !attempt_.without_gcc_macros)
-            return attempt_.with_gcc_macros = true;
+        if (says(log, "#error directive") && !attempt_.without_gcc_macros) {
+            if (!scan_.nvcc_names.contains(gcc_macro))
+                return attempt_.with_gcc_macros = true;
+            if (!attempt_.with_processor_macros)
+                return attempt_.with_processor_macros = true;
+        }
         if (says(log, "GCC system_header") && scan_.nvcc_names.contains(gcc_macro))
             return attempt_.without_gcc_macros = true;
         if (says(log, "error: unrecognized token") && !attempt_.with_names_in_ascii &&
@@ -396,7 +424,7 @@ class NvrtcCompilation {
         if (says(log, "may not have extern \"C\" linkage") && !attempt_.headers_outside_wrap &&
             says(job_.request.source, "include"))
             return attempt_.headers_outside_wrap = true;
-        if (is_host_code(log) && job_.has_nvcc && is_in_cuda_header(log))
+        if (is_host_code(log) && job_.has_nvcc && is_in_cuda_header(log, job_.include_path))
             return false; // NVRTC would read the headers for seconds more, and fail
         if (is_host_code(log) && !attempt_.for_device_by_default) {
             host_code_.add_definitions(log);
@@ -424,16 +452,6 @@ class NvrtcCompilation {
             if (is_host_header(name))
                 attempt_.host_headers.insert(name);
         return attempt_.host_headers.size() > before;
-    }
-
-    /// Whether the first error is in one of CUDA's own headers.
-    bool is_in_cuda_header(const std::string &log) const {
-        const std::string file = log.substr(0, log.find("): error"));
-        const std::size_t line = file.rfind('\n') + 1; // 0 in the first line
-        return std::ranges::any_of(job_.include_path, [&](const IncludeDirectory &directory) {
-            return directory.owner >= IncludeDirectory::Owner::Toolkit &&
-                   std::string_view(file).substr(line).starts_with(directory.path);
-        });
     }
 
     /// False if the source has nothing left to replace.
@@ -551,33 +569,13 @@ class NvrtcCompilation {
         return compiled;
     }
 
-    void keep_files(const NvrtcJob &nvrtc, const NvrtcOutcome &outcome) {
-        if (kept_in_.empty()) {
-            TemporaryDirectory directory;
-            directory.keep();
-            kept_in_ = directory.path();
-        }
-        const std::string stem = stem_of(job_.request.name);
-        auto write = [this](const std::string &name, const std::string &content) {
-            if (!content.empty())
-                std::ofstream(kept_in_ + "/" + name, std::ios::binary) << content;
-        };
-        std::string command;
-        for (const std::string &word : command_line_)
-            command += word + "\n";
-        write(stem + ".cu", nvrtc.source);
-        write(stem + ".command", command);
-        write(stem + ".log", outcome.log);
-        write(stem + ".ptx", outcome.ptx);
-        write(stem + ".cubin", outcome.cubin);
-    }
-
     const CompileJob &job_;
     const NvrtcLibrary &library_;
     RequestedArchitecture requested_;
     Architecture architecture_;
     std::string bundled_folder_;
     Attempt attempt_;
+    NvrtcOutcome first_; // the failure of the source as written, without remedies
     IncludeScan scan_;
     ImplicitDeclarations declared_; // of the current attempt
     std::string nvcc_names_;        // of the current attempt

@@ -73,8 +73,13 @@ using uintmax_t = uint64_t;
 #define PTRDIFF_MIN INT64_MIN
 #define PTRDIFF_MAX INT64_MAX
 #define SIZE_MAX UINT64_MAX
-#define WCHAR_MIN INT32_MIN
-#define WCHAR_MAX INT32_MAX
+#endif
+)";
+
+constexpr const char *wchar_h = R"(
+#ifndef WCHAR_MAX
+#define WCHAR_MIN INT_MIN
+#define WCHAR_MAX INT_MAX
 #endif
 )";
 
@@ -223,10 +228,12 @@ std::vector<Row> host_rows() {
         {"cmath", {math_h, std_math}},
         {"limits.h", {limits_h}},
         {"climits", {limits_h}},
-        {"stdint.h", {limits_h, stdint_h, int_constants}},
-        {"inttypes.h", {limits_h, stdint_h, int_constants}},
-        {"cstdint", {limits_h, stdint_h, int_constants, std_int}},
-        {"cinttypes", {limits_h, stdint_h, int_constants, std_int}},
+        {"stdint.h", {limits_h, wchar_h, stdint_h, int_constants}},
+        {"inttypes.h", {limits_h, wchar_h, stdint_h, int_constants}},
+        {"cstdint", {limits_h, wchar_h, stdint_h, int_constants, std_int}},
+        {"cinttypes", {limits_h, wchar_h, stdint_h, int_constants, std_int}},
+        {"wchar.h", {limits_h, wchar_h}},
+        {"cwchar", {limits_h, wchar_h}},
         {"float.h", {float_h}},
         {"cfloat", {float_h}},
         {"stddef.h", {stddef_h}},
@@ -289,7 +296,7 @@ constexpr std::string_view host_headers = R"(
 GL/freeglut.h GL/gl.h GL/glew.h GL/glext.h GL/glu.h GL/glut.h GLFW/glfw3.h alloca.h any argp.h
 arpa/inet.h barrier bit bitset byteswap.h ccomplex cctype cerrno cfenv charconv chrono clocale
 codecvt compare complex.h concepts condition_variable coroutine csetjmp csignal cstdalign cstdarg
-cstdbool ctgmath ctype.h cuchar cwchar cwctype deque dirent.h dlfcn.h endian.h err.h errno.h error.h
+cstdbool ctgmath ctype.h cuchar cwctype deque dirent.h dlfcn.h endian.h err.h errno.h error.h
 exception execinfo.h execution fcntl.h features.h fenv.h filesystem forward_list fstream ftw.h
 future getopt.h glob.h iconv.h iomanip ios iosfwd iostream istream langinfo.h latch libgen.h list
 locale locale.h malloc.h map memory memory_resource mpi.h mutex netdb.h netinet/in.h numbers omp.h
@@ -299,7 +306,7 @@ stdarg.h stdexcept stdnoreturn.h stop_token streambuf string string_view strings
 sys/file.h sys/ioctl.h sys/mman.h sys/param.h sys/resource.h sys/socket.h sys/stat.h sys/sysinfo.h
 sys/time.h sys/timeb.h sys/times.h sys/types.h sys/utsname.h sys/wait.h sysexits.h syslog.h
 system_error tgmath.h thread typeindex typeinfo uchar.h ucontext.h unistd.h unordered_map
-unordered_set valarray values.h variant vector version wchar.h
+unordered_set valarray values.h variant vector version
 )";
 
 constexpr const char *pragma_once = "#pragma once\n";

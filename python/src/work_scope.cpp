@@ -106,7 +106,7 @@ void bind_work_scope(nb::module_ &module) {
         },
         "Wait for the work of the thread's current stream. Raises LogicError, and leaves the "
         "capture valid, if the stream is being captured.");
-    module.def("_record_check", record, nb::arg("failed"), nb::arg("error"), nb::arg("message"),
+    module.def("_record_check", record,
                "If the current stream is being captured, make the next wait for a launch of the "
                "graph raise an error with a message if the one element of ``failed`` is not 0. "
                "Returns False, and does nothing, if the work runs now.\n\n"

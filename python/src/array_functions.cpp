@@ -137,7 +137,7 @@ void copy_in(const Array &to, nb::handle host, const void *from, nb::handle stre
     const CUdeviceptr address = use.write(to);
     const std::size_t bytes = to.bytes();
     if (stream.is_none())
-        return wait_without_gil([&](const KeepWaiting &keep_waiting) {
+        return wait_with_signals([&](const KeepWaiting &keep_waiting) {
             copy_to_device(address, from, bytes, use, keep_waiting);
         });
     HostBuffer source = HostBuffer::strided_to_read(host, "the host array");
@@ -191,7 +191,7 @@ void array_get_bytes(nb::handle self, nb::handle host, nb::handle stream) {
     const CUdeviceptr address = use.read(array);
     const std::size_t bytes = array.bytes();
     if (stream.is_none())
-        return wait_without_gil([&](const KeepWaiting &keep_waiting) {
+        return wait_with_signals([&](const KeepWaiting &keep_waiting) {
             copy_to_host(target.data(), address, bytes, use, keep_waiting);
         });
     HostBuffer destination = HostBuffer::strided_to_write(host, "ary");

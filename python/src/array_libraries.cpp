@@ -269,7 +269,7 @@ bool wait_for_host(nb::handle stream, nb::args) {
     const StreamRef queue = stream_ref(stream);
     if (is_capturing(queue.get()))
         return false;
-    wait_without_gil([&](const KeepWaiting &keep_waiting) {
+    wait_with_signals([&](const KeepWaiting &keep_waiting) {
         synchronize(queue, keep_waiting);
         if (!queue.is_default()) // on which memory without a stream was used before
             synchronize(StreamRef(), keep_waiting);

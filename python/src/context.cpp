@@ -40,7 +40,7 @@ void def_either(nb::class_<Context> &type, const char *name,
 }
 
 void synchronize(const Context &context) {
-    wait_without_gil([&](const KeepWaiting &keep_waiting) { context.synchronize(keep_waiting); });
+    wait_with_signals([&](const KeepWaiting &keep_waiting) { context.synchronize(keep_waiting); });
     PendingBuffers::instance().release_finished();
 }
 
@@ -50,7 +50,7 @@ bool synchronize_for(const Context &context, double seconds) {
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + std::chrono::duration<double>(seconds);
     try {
-        wait_without_gil([&](const KeepWaiting &keep_waiting) {
+        wait_with_signals([&](const KeepWaiting &keep_waiting) {
             context.synchronize(
                 [&] { return Clock::now() < end && (!keep_waiting || keep_waiting()); });
         });

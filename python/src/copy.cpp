@@ -33,7 +33,7 @@ void memcpy_htod(nb::handle dest, nb::handle src) {
     const CUdeviceptr to = work.write(dest, "dest");
     HostBuffer from = HostBuffer::to_read(src, "src");
     check_fits(dest, from, "cuMemcpyHtoD");
-    wait_without_gil([&](const KeepWaiting &keep_waiting) {
+    wait_with_signals([&](const KeepWaiting &keep_waiting) {
         copy_to_device(to, from.data(), from.size(), work.get(), keep_waiting);
     });
 }
@@ -43,7 +43,7 @@ void memcpy_dtoh(nb::handle dest, nb::handle src) {
     HostBuffer to = HostBuffer::to_write(dest, "dest");
     const CUdeviceptr from = work.read(src, "src");
     check_fits(src, to, "cuMemcpyDtoH");
-    wait_without_gil([&](const KeepWaiting &keep_waiting) {
+    wait_with_signals([&](const KeepWaiting &keep_waiting) {
         copy_to_host(to.data(), from, to.size(), work.get(), keep_waiting);
     });
     PendingBuffers::instance().release_finished();

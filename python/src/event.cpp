@@ -22,7 +22,7 @@ nb::object record(nb::object self, nb::object stream) {
 
 nb::object synchronize_event(nb::object self) {
     const Event &event = nb::cast<const Event &>(self);
-    wait_without_gil([&](const KeepWaiting &keep_waiting) { event.synchronize(keep_waiting); });
+    wait_with_signals([&](const KeepWaiting &keep_waiting) { event.synchronize(keep_waiting); });
     PendingBuffers::instance().release_finished();
     return self;
 }

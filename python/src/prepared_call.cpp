@@ -297,7 +297,7 @@ struct Stopwatch {
     Event start;
     Event end;
     double seconds() const {
-        wait_without_gil([&](const KeepWaiting &keep_waiting) { end.synchronize(keep_waiting); });
+        wait_with_signals([&](const KeepWaiting &keep_waiting) { end.synchronize(keep_waiting); });
         return 1e-3 * static_cast<double>(end.milliseconds_since(start));
     }
 };

@@ -76,22 +76,19 @@ nb::object argument_memory(nb::handle handler, std::size_t bytes, StreamRef queu
 void copy_in(const HostBuffer &from, CUdeviceptr to, StreamRef queue) {
     if (queue.get() != nullptr || from.size() <= StagedArguments::slab_bytes)
         return copy_to_device_async(to, from.data(), from.size(), queue);
-    wait_without_gil([&](const KeepWaiting &keep_waiting) {
+    wait_with_signals([&](const KeepWaiting &keep_waiting) {
         copy_to_device(to, from.data(), from.size(), keep_waiting);
     });
 }
 
-void copy_out(const HostBuffer &to, CUdeviceptr from, StreamRef queue) {
-    wait_without_gil([&](const KeepWaiting &keep_waiting) {
-        if (queue.get() == nullptr)
-            return copy_to_host(to.data(), from, to.size(), keep_waiting);
-        copy_to_host_async(to.data(), from, to.size(), queue);
-        synchronize(queue, keep_waiting);
+void copy_out(const HostBuffer &to, CUdeviceptr from, const Work &work) {
+    wait_with_signals([&](const KeepWaiting &keep_waiting) {
+        copy_to_host(to.data(), from, to.size(), work, keep_waiting);
     });
 }
 
 void wait_for(StreamRef queue) {
-    wait_without_gil([&](const KeepWaiting &keep_waiting) { synchronize(queue, keep_waiting); });
+    wait_with_signals([&](const KeepWaiting &keep_waiting) { synchronize(queue, keep_waiting); });
 }
 
 /// Calls `body`; adds the name of the last launched kernel and describe(result) to its error.
@@ -224,7 +221,7 @@ void StagedArguments::before_launch(nb::handle stream) {
     }
     // The caller may change the arrays after the call, so the copies must be complete.
     if (!anything_after()) {
-        wait_without_gil(
+        wait_with_signals(
             [&](const KeepWaiting &keep_waiting) { synchronize(queue_, keep_waiting); });
         in_flight_ = false;
     }
@@ -282,7 +279,7 @@ void StagedArguments::after_launch(const Function &function, nb::handle stream) 
         else if (is_pinned_out(stage))
             std::memcpy(stage.buffer.data(), stage.pinned, stage.buffer.size());
         else if (stage.direction & Out && stage.buffer.size() != 0)
-            copy_out(stage.buffer, stage.address, queue_);
+            copy_out(stage.buffer, stage.address, use_);
     }
 }
 

@@ -24,7 +24,7 @@ namespace pycuda::python {
 namespace {
 
 void synchronize_stream(const Stream &stream) {
-    wait_without_gil([&](const KeepWaiting &keep_waiting) { stream.synchronize(keep_waiting); });
+    wait_with_signals([&](const KeepWaiting &keep_waiting) { stream.synchronize(keep_waiting); });
     PendingBuffers::instance().release_finished();
 }
 

@@ -101,7 +101,7 @@ void bind_work_scope(nb::module_ &module) {
         "_wait_for_work",
         [] {
             const StreamRef stream = current_stream();
-            wait_without_gil(
+            wait_with_signals(
                 [&](const KeepWaiting &keep_waiting) { synchronize(stream, keep_waiting); });
         },
         "Wait for the work of the thread's current stream. Raises LogicError, and leaves the "

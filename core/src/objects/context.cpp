@@ -460,7 +460,6 @@ static void wait_for_context(const Context &context, detail::ContextOwner &owner
 }
 
 void Context::synchronize(const KeepWaiting &keep_waiting) const {
-    const CallerUnlocked unlocked;
     ScopedContext scope(*this);
     wait_for_context(*this, *owner_, keep_waiting);
     detail::report_failed_checks(StreamRef());

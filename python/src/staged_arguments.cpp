@@ -6,7 +6,6 @@
 #include "device_pointer.h"
 #include "interruptible.h"
 #include "names.h"
-#include "pending_buffers.h"
 #include "python_object.h"
 
 #include <pycuda/check_modes.h>
@@ -256,8 +255,6 @@ std::string StagedArguments::describe_fault(CUresult result) const {
 }
 
 void StagedArguments::after_launch(const Function &function, nb::handle stream) {
-    for (const nb::handle argument : kept_)
-        PendingBuffers::instance().keep(argument, queue_, function.context());
     if (stages_.empty() || !anything_after())
         return;
     auto is_pinned_out = [](const Stage &stage) { return stage.pinned && stage.direction & Out; };

@@ -37,12 +37,12 @@ std::optional<ScalarType> type_of(nb::handle dtype) {
 }
 
 nb::object array_scan(const std::string &name, nb::handle self, int axis, nb::handle dtype,
-                      nb::handle stream, nb::handle out) {
+                      nb::handle out) {
     const std::optional<Scan> kind = find_scan(name);
     if (!kind)
         throw_value_error("there is no scan \"" + name + "\"");
     const Array &in = require_array(self, "the array to scan");
-    ScanOptions options{.dtype = type_of(dtype), .stream = stream_ref(stream)};
+    ScanOptions options{.dtype = type_of(dtype), .stream = current_stream()};
     if (!out.is_none()) {
         options.out = &require_array(out, "out");
         scan(*kind, in, axis, options);
@@ -94,8 +94,8 @@ nb::object array_search(nb::handle sorted, nb::handle values, bool right, bool e
                       Py_TYPE(values.ptr()));
 }
 
-nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype, nb::handle stream) {
-    const ProductOptions options{.dtype = type_of(dtype), .stream = stream_ref(stream)};
+nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype) {
+    const ProductOptions options{.dtype = type_of(dtype), .stream = current_stream()};
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{a, b}));
     return wrap_array(
         matrix_product(require_array(a, "a factor"), require_array(b, "a factor"), options),
@@ -420,8 +420,7 @@ void bind_array_algorithms(nb::module_ &module) {
         .def("_remember", &FusedCalls::remember)
         .def("__call__", &FusedCalls::call);
     module.def("_array_scan", in_work_scope(array_scan), nb::arg("name"), nb::arg("array"),
-               nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
-               nb::arg("out") = nb::none());
+               nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none());
     module.def("_array_sort", in_work_scope(array_sort), nb::arg("array"), nb::arg("axis"),
                nb::arg("descending") = false);
     module.def("_array_argsort", in_work_scope(array_argsort), nb::arg("array"), nb::arg("axis"),
@@ -431,7 +430,7 @@ void bind_array_algorithms(nb::module_ &module) {
                nb::arg("axis"), nb::arg("rank"), nb::arg("places") = false,
                nb::arg("descending") = false);
     module.def("_array_product", in_work_scope(array_product), nb::arg("a"), nb::arg("b"),
-               nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none());
+               nb::arg("dtype") = nb::none());
     module.def("_array_search", in_work_scope(array_search), nb::arg("sorted"), nb::arg("values"),
                nb::arg("right") = false, nb::arg("edges") = false);
 }

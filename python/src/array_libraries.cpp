@@ -6,7 +6,6 @@
 // would access memory out of bounds.
 #include "array_object.h"
 #include "bindings.h"
-#include "device_pointer.h"
 #include "errors.h"
 #include "interruptible.h"
 #include "python_object.h"
@@ -261,12 +260,13 @@ bool library_takes(const std::string &library, nb::handle dtype) {
     throw_value_error("library must be \"solver\" or \"fourier\", not \"" + library + "\"");
 }
 
-/// Waits until the host may access the arrays, which `stream` uses. Returns False at once if the
-/// host never may: the memory is only accessible to the device, or the stream is being captured.
-bool wait_for_host(nb::handle stream, nb::args) {
+/// Waits until the host may access the arrays, which the current stream uses. Returns False at once
+/// if the host never may: the memory is only accessible to the device, or the stream is being
+/// captured.
+bool wait_for_host(nb::args) {
     if (!host_has_arrays())
         return false;
-    const StreamRef queue = stream_ref(stream);
+    const StreamRef queue = current_stream();
     if (is_capturing(queue.get()))
         return false;
     wait_with_signals([&](const KeepWaiting &keep_waiting) {
@@ -285,8 +285,7 @@ void bind_array_libraries(nb::module_ &module) {
     module.def(
         "_array_threads_are_cores", // a CPU's cores: few threads, and blocks of one thread are fast
         runs_on_host);
-    module.def("_array_wait_for_host", in_work_scope(wait_for_host), nb::arg("stream").none(),
-               nb::arg("arrays"));
+    module.def("_array_wait_for_host", in_work_scope(wait_for_host));
     module.def("_small_largest", largest_small);
     module.def("_small_largest_in_block", largest_in_block);
     module.def("_small_solve", in_work_scope(small_solve));

@@ -10,6 +10,8 @@ array([7, 7, 7], dtype=uint8)
 
 from __future__ import annotations
 
+import functools
+
 from pycuda import _driver
 from pycuda._driver import *  # noqa: F403  (every name of _driver is a name of pycuda.driver)
 from pycuda._driver import (
@@ -27,10 +29,14 @@ from pycuda._driver import (
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import ParamSpec
+
     import numpy as np
     from numpy.typing import ArrayLike, DTypeLike
 
     Shape = int | tuple[int, ...]
+    _P = ParamSpec("_P")
 
 CUDA_DEBUGGING = False
 
@@ -354,9 +360,22 @@ def _order_of(array: np.ndarray) -> str:
     raise ValueError("could not detect array order: the array is not contiguous")
 
 
-def _zeroed(array: np.ndarray) -> np.ndarray:
-    array.fill(0)
-    return array
+def _zeros(make: Callable[_P, np.ndarray], example: str) -> Callable[_P, np.ndarray]:
+    """``pagelocked_zeros`` of ``pagelocked_empty``: calls ``make``, and fills the array with zeros."""
+
+    @functools.wraps(make)
+    def zeros(*args: _P.args, **named: _P.kwargs) -> np.ndarray:
+        array = make(*args, **named)
+        array.fill(0)
+        return array
+
+    name = zeros.__name__ = zeros.__qualname__ = make.__name__.replace("empty", "zeros")
+    zeros.__doc__ = f"""Make an array as :func:`{make.__name__}` does, and fill it with zeros.
+
+    >>> cuda.{name}({example})
+    array([0, 0], dtype=int32)
+    """
+    return zeros
 
 
 def pagelocked_empty(
@@ -377,17 +396,6 @@ def pagelocked_empty(
     )
 
 
-def pagelocked_zeros(
-    shape: Shape, dtype: DTypeLike, order: str = "C", mem_flags: int = 0
-) -> np.ndarray:
-    """Make a page-locked host array of zeros; parameters as of :func:`pagelocked_empty`.
-
-    >>> cuda.pagelocked_zeros(2, np.int32)
-    array([0, 0], dtype=int32)
-    """
-    return _zeroed(pagelocked_empty(shape, dtype, order, mem_flags))
-
-
 def pagelocked_empty_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
     """Make a page-locked host array with the shape, dtype and order of ``array``; see :func:`pagelocked_empty`.
 
@@ -397,13 +405,8 @@ def pagelocked_empty_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
     return pagelocked_empty(array.shape, array.dtype, _order_of(array), mem_flags)
 
 
-def pagelocked_zeros_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
-    """Make a page-locked host array of zeros with the shape, dtype and order of ``array``.
-
-    >>> cuda.pagelocked_zeros_like(np.ones(2, np.int32))
-    array([0, 0], dtype=int32)
-    """
-    return _zeroed(pagelocked_empty_like(array, mem_flags))
+pagelocked_zeros = _zeros(pagelocked_empty, "2, np.int32")
+pagelocked_zeros_like = _zeros(pagelocked_empty_like, "np.ones(2, np.int32)")
 
 
 def aligned_empty(
@@ -419,17 +422,6 @@ def aligned_empty(
     )
 
 
-def aligned_zeros(
-    shape: Shape, dtype: DTypeLike, order: str = "C", alignment: int = 4096
-) -> np.ndarray:
-    """Make an aligned host array of zeros; parameters as of :func:`aligned_empty`.
-
-    >>> cuda.aligned_zeros(2, np.int32)
-    array([0, 0], dtype=int32)
-    """
-    return _zeroed(aligned_empty(shape, dtype, order, alignment))
-
-
 def aligned_empty_like(array: np.ndarray, alignment: int = 4096) -> np.ndarray:
     """Make an aligned host array with the shape, dtype and order of ``array``.
 
@@ -439,13 +431,8 @@ def aligned_empty_like(array: np.ndarray, alignment: int = 4096) -> np.ndarray:
     return aligned_empty(array.shape, array.dtype, _order_of(array), alignment)
 
 
-def aligned_zeros_like(array: np.ndarray, alignment: int = 4096) -> np.ndarray:
-    """Make an aligned host array of zeros with the shape, dtype and order of ``array``.
-
-    >>> cuda.aligned_zeros_like(np.ones(2, np.int32))
-    array([0, 0], dtype=int32)
-    """
-    return _zeroed(aligned_empty_like(array, alignment))
+aligned_zeros = _zeros(aligned_empty, "2, np.int32")
+aligned_zeros_like = _zeros(aligned_empty_like, "np.ones(2, np.int32)")
 
 
 def managed_empty(
@@ -470,17 +457,6 @@ def managed_empty(
     )
 
 
-def managed_zeros(
-    shape: Shape, dtype: DTypeLike, order: str = "C", mem_flags: int = 0
-) -> np.ndarray:
-    """Make a managed array of zeros; parameters as of :func:`managed_empty`.
-
-    >>> cuda.managed_zeros(2, np.int32)
-    array([0, 0], dtype=int32)
-    """
-    return _zeroed(managed_empty(shape, dtype, order, mem_flags))
-
-
 def managed_empty_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
     """Make a managed array with the shape, dtype and order of ``array``; see :func:`managed_empty`.
 
@@ -490,13 +466,8 @@ def managed_empty_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
     return managed_empty(array.shape, array.dtype, _order_of(array), mem_flags)
 
 
-def managed_zeros_like(array: np.ndarray, mem_flags: int = 0) -> np.ndarray:
-    """Make a managed array of zeros with the shape, dtype and order of ``array``.
-
-    >>> cuda.managed_zeros_like(np.ones(2, np.int32))
-    array([0, 0], dtype=int32)
-    """
-    return _zeroed(managed_empty_like(array, mem_flags))
+managed_zeros = _zeros(managed_empty, "2, np.int32")
+managed_zeros_like = _zeros(managed_empty_like, "np.ones(2, np.int32)")
 
 
 def register_host_memory(ary: np.ndarray, flags: int = 0) -> np.ndarray:
@@ -543,5 +514,6 @@ class PageLockedMemoryPool(_PageLockedMemoryPool):
 __all__ = [
     name
     for name in [*globals(), *sorted(_ARRAY_FUNCTIONS)]
-    if not name.startswith("_") and name not in ("TYPE_CHECKING", "annotations")
+    if not name.startswith("_")
+    and name not in ("TYPE_CHECKING", "annotations", "functools")
 ]

@@ -4,15 +4,15 @@
 #include "bindings.h"
 
 #include "argument_pool.h"
-#include "pending_buffers.h"
 
 #include <pycuda/error.h>
+#include <pycuda/kept_objects.h>
 
 namespace pycuda::python {
 
 /// Runs the garbage collector, which frees device memory that unreachable objects hold.
 inline void collect_garbage() {
-    PendingBuffers::instance().release_finished();
+    release_kept_objects();
     ArgumentPool::instance().free_held();
     nb::module_::import_("gc").attr("collect")();
 }

@@ -197,11 +197,8 @@ void pack_other(PyObject *value, Packing &packing) {
         try_ctypes(value, packing))
         return;
     if (std::optional<CUdeviceptr> address =
-            find_device_address(value, "argument", packing.staged.use(), Access::Read)) {
-        if (nb::isinstance<PointerHolder>(value))
-            packing.staged.keep_until_done(value);
+            find_device_address(value, "argument", packing.staged.use(), Access::Read))
         return packing.block.push_pointer(*address);
-    }
     const bool is_sequence = PyList_Check(value) || PyTuple_Check(value);
     packing.block.reject(
         "a " + name_of_type(value) +

@@ -37,12 +37,12 @@ std::optional<ScalarType> type_of(nb::handle dtype) {
 }
 
 nb::object array_scan(const std::string &name, nb::handle self, int axis, nb::handle dtype,
-                      nb::handle stream, nb::handle out) {
+                      nb::handle out) {
     const std::optional<Scan> kind = find_scan(name);
     if (!kind)
         throw_value_error("there is no scan \"" + name + "\"");
     const Array &in = require_array(self, "the array to scan");
-    ScanOptions options{.dtype = type_of(dtype), .stream = stream_ref(stream)};
+    ScanOptions options{.dtype = type_of(dtype), .stream = current_stream()};
     if (!out.is_none()) {
         options.out = &require_array(out, "out");
         scan(*kind, in, axis, options);
@@ -52,54 +52,50 @@ nb::object array_scan(const std::string &name, nb::handle self, int axis, nb::ha
     return wrap_array(scan(*kind, in, axis, options), Py_TYPE(self.ptr()));
 }
 
-nb::object array_sort(nb::handle self, int axis, bool descending, nb::handle stream) {
+nb::object array_sort(nb::handle self, int axis, bool descending) {
     const Array &in = require_array(self, "the array to sort");
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
-    return wrap_array(sort(in, axis, {.descending = descending, .stream = stream_ref(stream)}),
+    return wrap_array(sort(in, axis, {.descending = descending, .stream = current_stream()}),
                       Py_TYPE(self.ptr()));
 }
 
-nb::object array_argsort(nb::handle self, int axis, bool descending, nb::handle order,
-                         nb::handle stream) {
+nb::object array_argsort(nb::handle self, int axis, bool descending, nb::handle order) {
     const Array &in = require_array(self, "the array to sort");
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
     const Array *first = order.is_none() ? nullptr : &require_array(order, "the order");
     return wrap_array(
-        argsort(in, axis, {.descending = descending, .order = first, .stream = stream_ref(stream)}),
+        argsort(in, axis, {.descending = descending, .order = first, .stream = current_stream()}),
         Py_TYPE(self.ptr()));
 }
 
-nb::object array_select(nb::handle self, int axis, const std::vector<std::int64_t> &ranks,
-                        nb::handle stream) {
+nb::object array_select(nb::handle self, int axis, const std::vector<std::int64_t> &ranks) {
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
     return wrap_array(select(require_array(self, "the array to select from"), axis, ranks,
-                             {.stream = stream_ref(stream)}),
+                             {.stream = current_stream()}),
                       Py_TYPE(self.ptr()));
 }
 
 nb::object array_partition(nb::handle self, int axis, std::int64_t rank, bool places,
-                           bool descending, nb::handle stream) {
+                           bool descending) {
     const Array &in = require_array(self, "the array to partition");
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
-    const SortOptions options{.descending = descending, .stream = stream_ref(stream)};
+    const SortOptions options{.descending = descending, .stream = current_stream()};
     return wrap_array(places ? argpartition(in, axis, rank, options)
                              : partition(in, axis, rank, options),
                       Py_TYPE(self.ptr()));
 }
 
-nb::object array_search(nb::handle sorted, nb::handle values, bool right, nb::handle stream,
-                        bool edges) {
+nb::object array_search(nb::handle sorted, nb::handle values, bool right, bool edges) {
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{values}));
     const Array &from = require_array(sorted, "the sorted array");
     const Array &wanted = require_array(values, "the values");
     const SearchSide side = right ? SearchSide::Right : SearchSide::Left;
-    return wrap_array(
-        (edges ? search_edges : search_sorted)(from, wanted, side, stream_ref(stream)),
-        Py_TYPE(values.ptr()));
+    return wrap_array((edges ? search_edges : search_sorted)(from, wanted, side, current_stream()),
+                      Py_TYPE(values.ptr()));
 }
 
-nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype, nb::handle stream) {
-    const ProductOptions options{.dtype = type_of(dtype), .stream = stream_ref(stream)};
+nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype) {
+    const ProductOptions options{.dtype = type_of(dtype), .stream = current_stream()};
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{a, b}));
     return wrap_array(
         matrix_product(require_array(a, "a factor"), require_array(b, "a factor"), options),
@@ -421,26 +417,22 @@ void bind_array_algorithms(nb::module_ &module) {
     nb::class_<FusedCalls>(module, "_FusedCalls",
                            "Calls a fused function again with known types and constants.")
         .def(nb::init<>())
-        .def("_remember", &FusedCalls::remember, nb::arg("arguments"), nb::arg("program"),
-             nb::arg("single"))
+        .def("_remember", &FusedCalls::remember)
         .def("__call__", &FusedCalls::call);
     module.def("_array_scan", in_work_scope(array_scan), nb::arg("name"), nb::arg("array"),
-               nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none(),
-               nb::arg("out") = nb::none());
+               nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none());
     module.def("_array_sort", in_work_scope(array_sort), nb::arg("array"), nb::arg("axis"),
-               nb::arg("descending") = false, nb::arg("stream") = nb::none());
+               nb::arg("descending") = false);
     module.def("_array_argsort", in_work_scope(array_argsort), nb::arg("array"), nb::arg("axis"),
-               nb::arg("descending") = false, nb::arg("order") = nb::none(),
-               nb::arg("stream") = nb::none());
-    module.def("_array_select", in_work_scope(array_select), nb::arg("array"), nb::arg("axis"),
-               nb::arg("ranks"), nb::arg("stream") = nb::none());
+               nb::arg("descending") = false, nb::arg("order") = nb::none());
+    module.def("_array_select", in_work_scope(array_select));
     module.def("_array_partition", in_work_scope(array_partition), nb::arg("array"),
                nb::arg("axis"), nb::arg("rank"), nb::arg("places") = false,
-               nb::arg("descending") = false, nb::arg("stream") = nb::none());
+               nb::arg("descending") = false);
     module.def("_array_product", in_work_scope(array_product), nb::arg("a"), nb::arg("b"),
-               nb::arg("dtype") = nb::none(), nb::arg("stream") = nb::none());
+               nb::arg("dtype") = nb::none());
     module.def("_array_search", in_work_scope(array_search), nb::arg("sorted"), nb::arg("values"),
-               nb::arg("right") = false, nb::arg("stream") = nb::none(), nb::arg("edges") = false);
+               nb::arg("right") = false, nb::arg("edges") = false);
 }
 
 } // namespace pycuda::python

@@ -252,11 +252,10 @@ nb::object array_from_dlpack(nb::handle capsule) {
 void bind_array_exchange(nb::module_ &module) {
     module.def("_array_to_dlpack", in_work_scope(array_to_dlpack), nb::arg("self"),
                nb::arg("stream").none(), nb::arg("versioned"), nb::arg("copied"));
-    module.def("_array_from_dlpack", array_from_dlpack, nb::arg("capsule"));
-    module.def("_array_context", array_context, nb::arg("self"),
+    module.def("_array_from_dlpack", array_from_dlpack);
+    module.def("_array_context", array_context,
                "The context of the array where it is not current in this thread, else None.");
-    module.def("_array_device", array_device, nb::arg("self"),
-               "The number of the device that the array is on.");
+    module.def("_array_device", array_device, "The number of the device that the array is on.");
 }
 
 } // namespace pycuda::python

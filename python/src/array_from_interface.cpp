@@ -86,7 +86,7 @@ nb::object array_from_interface(nb::handle owner) {
 } // namespace
 
 void bind_array_from_interface(nb::module_ &module) {
-    module.def("_array_from_interface", array_from_interface, nb::arg("owner"));
+    module.def("_array_from_interface", array_from_interface);
 }
 
 } // namespace pycuda::python

@@ -3,11 +3,11 @@
 
 #include "allocate.h"
 #include "array_axes.h"
+#include "array_scope.h"
 #include "device_pointer.h"
 #include "host_buffer.h"
 #include "interruptible.h"
 #include "numpy_types.h"
-#include "pending_buffers.h"
 #include "python_object.h"
 #include "work_scope.h"
 
@@ -137,12 +137,12 @@ void copy_in(const Array &to, nb::handle host, const void *from, nb::handle stre
     const CUdeviceptr address = use.write(to);
     const std::size_t bytes = to.bytes();
     if (stream.is_none())
-        return wait_without_gil([&](const KeepWaiting &keep_waiting) {
+        return wait_with_signals([&](const KeepWaiting &keep_waiting) {
             copy_to_device(address, from, bytes, use, keep_waiting);
         });
     HostBuffer source = HostBuffer::strided_to_read(host, "the host array");
     copy_to_device_async(address, from, bytes, use.stream());
-    PendingBuffers::instance().keep(std::move(source), use);
+    use.keep_until_done(keep_alive(std::move(source)));
 }
 
 /// Copies the elements of `ary`, a numpy array, to the device. Keeps the memory order of its axes.
@@ -191,12 +191,12 @@ void array_get_bytes(nb::handle self, nb::handle host, nb::handle stream) {
     const CUdeviceptr address = use.read(array);
     const std::size_t bytes = array.bytes();
     if (stream.is_none())
-        return wait_without_gil([&](const KeepWaiting &keep_waiting) {
+        return wait_with_signals([&](const KeepWaiting &keep_waiting) {
             copy_to_host(target.data(), address, bytes, use, keep_waiting);
         });
     HostBuffer destination = HostBuffer::strided_to_write(host, "ary");
     copy_to_host_async(target.data(), address, bytes, use.stream());
-    PendingBuffers::instance().keep(std::move(destination), use);
+    use.keep_until_done(keep_alive(std::move(destination)));
 }
 
 } // namespace

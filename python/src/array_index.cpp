@@ -122,7 +122,7 @@ void add_index_slots(std::vector<PyType_Slot> &slots) {
 }
 
 void bind_array_index(nb::module_ &module) {
-    module.def("_array_part", array_part, nb::arg("self"), nb::arg("indices"),
+    module.def("_array_part", array_part,
                "A view of the part that ints, slices, None and an ellipsis select.");
 }
 

@@ -307,10 +307,8 @@ void bind_array_join(nb::module_ &module) {
     module.def("_join", join, nb::arg("name"), nb::arg("arrays"), nb::arg("axis").none(),
                nb::arg("out").none(), nb::arg("dtype").none(), nb::arg("casting"),
                nb::arg("allocator").none());
-    module.def("_meshgrid", meshgrid, nb::arg("vectors"), nb::arg("copy"), nb::arg("sparse"),
-               nb::arg("swapped"));
-    module.def("_roll", in_work_scope(roll), nb::arg("result"), nb::arg("array"), nb::arg("axes"),
-               nb::arg("steps"));
+    module.def("_meshgrid", meshgrid);
+    module.def("_roll", in_work_scope(roll));
 }
 
 } // namespace pycuda::python

@@ -6,7 +6,6 @@
 // would access memory out of bounds.
 #include "array_object.h"
 #include "bindings.h"
-#include "device_pointer.h"
 #include "errors.h"
 #include "interruptible.h"
 #include "python_object.h"
@@ -66,21 +65,20 @@ struct Stack {
     std::int64_t count, columns, rows;
 };
 
-/// Runs `work` with the GIL released.
+/// Calls `work(the current stream)` with the GIL released.
 template <class Work> void run_unlocked(Work &&work) {
+    const StreamRef stream = current_stream();
     nb::gil_scoped_release release;
-    work();
+    work(stream);
 }
 
 /// Factorises with a solver whose pivots have the given type.
-template <auto solver, ScalarType pivot>
-void lu(nb::handle a, nb::handle pivots, nb::handle info, nb::handle stream) {
+template <auto solver, ScalarType pivot> void lu(nb::handle a, nb::handle pivots, nb::handle info) {
     const Array &matrix = matrices(a, "a");
     const Stack stack(matrix);
     const Array &to = operand(pivots, "pivots", pivot, {stack.count, stack.rows});
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    const StreamRef queue = stream_ref(stream);
-    run_unlocked([&] { solver(matrix, to, status, queue); });
+    run_unlocked([&](StreamRef queue) { solver(matrix, to, status, queue); });
 }
 
 /// LU factors, their pivots, and right-hand sides.
@@ -94,61 +92,54 @@ struct Factors {
     const Array &pivots, &sides;
 };
 
-void solve_triangle(nb::handle a, nb::handle b, bool upper, bool ones, bool transposed,
-                    nb::handle stream) {
+void solve_triangle(nb::handle a, nb::handle b, bool upper, bool ones, bool transposed) {
     const Array &triangles = matrices(a, "a");
     const Stack stack(triangles);
     const Array &sides = operand(b, "b", stack.type, {stack.count, -1, stack.rows});
-    const StreamRef queue = stream_ref(stream);
-    run_unlocked([&] {
+    run_unlocked([&](StreamRef queue) {
         solver_triangle(triangles, sides, upper ? Triangle::Upper : Triangle::Lower, ones,
                         transposed, queue);
     });
 }
 
-void lu_solve_stack(nb::handle factors, nb::handle pivots, nb::handle b, bool transposed,
-                    nb::handle stream) {
+void lu_solve_stack(nb::handle factors, nb::handle pivots, nb::handle b, bool transposed) {
     const Factors lu(factors, pivots, ScalarType::Int32, b);
-    const StreamRef queue = stream_ref(stream);
-    run_unlocked(
-        [&] { solver_lu_solve_stack(lu.matrices, lu.pivots, lu.sides, transposed, queue); });
+    run_unlocked([&](StreamRef queue) {
+        solver_lu_solve_stack(lu.matrices, lu.pivots, lu.sides, transposed, queue);
+    });
 }
 
-void cholesky(nb::handle a, bool upper, nb::handle info, nb::handle stream) {
+void cholesky(nb::handle a, bool upper, nb::handle info) {
     const Array &matrix = matrices(a, "a");
     const Array &status = operand(info, "info", ScalarType::Int32, {Stack(matrix).count});
-    const StreamRef queue = stream_ref(stream);
-    run_unlocked(
-        [&] { solver_cholesky(matrix, upper ? Triangle::Upper : Triangle::Lower, status, queue); });
+    run_unlocked([&](StreamRef queue) {
+        solver_cholesky(matrix, upper ? Triangle::Upper : Triangle::Lower, status, queue);
+    });
 }
 
-void qr(nb::handle a, nb::handle tau, nb::handle info, nb::handle stream) {
+void qr(nb::handle a, nb::handle tau, nb::handle info) {
     const Array &matrix = matrices(a, "a");
     const Stack stack(matrix);
     const Array &factors =
         operand(tau, "tau", stack.type, {stack.count, std::min(stack.rows, stack.columns)});
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    const StreamRef queue = stream_ref(stream);
-    run_unlocked([&] { solver_qr(matrix, factors, status, queue); });
+    run_unlocked([&](StreamRef queue) { solver_qr(matrix, factors, status, queue); });
 }
 
-void q(nb::handle a, nb::handle tau, nb::handle info, nb::handle stream) {
+void q(nb::handle a, nb::handle tau, nb::handle info) {
     const Array &matrix = matrices(a, "a");
     const Stack stack(matrix);
     const Array &factors = operand(tau, "tau", stack.type, {stack.count, -1});
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    const StreamRef queue = stream_ref(stream);
-    run_unlocked([&] { solver_q(matrix, factors, status, queue); });
+    run_unlocked([&](StreamRef queue) { solver_q(matrix, factors, status, queue); });
 }
 
-void eigh(nb::handle a, nb::handle values, bool vectors, bool upper, nb::handle info,
-          nb::handle stream) {
+void eigh(nb::handle a, nb::handle values, bool vectors, bool upper, nb::handle info) {
     const Array &matrix = matrices(a, "a");
     const Stack stack(matrix);
     const Array &to = operand(values, "values", real_type(stack.type), {stack.count, stack.rows});
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    const StreamRef queue = stream_ref(stream);
-    run_unlocked([&] {
+    run_unlocked([&](StreamRef queue) {
         solver_eigh(matrix, to, vectors, upper ? Triangle::Upper : Triangle::Lower, status, queue);
     });
 }
@@ -165,7 +156,7 @@ SvdMethod svd_method(const std::string &name) {
 }
 
 void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, const std::string &method,
-         nb::handle info, nb::handle stream) {
+         nb::handle info) {
     const Array &matrix = matrices(a, "a");
     const Stack stack(matrix);
     const Array &values = operand(s, "s", real_type(stack.type), {stack.count, stack.columns});
@@ -175,12 +166,12 @@ void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, const std::stri
         right = &operand(v, "v", stack.type, {stack.count, stack.columns, stack.columns});
     }
     const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    const StreamRef queue = stream_ref(stream);
     const SvdMethod chosen = svd_method(method);
-    run_unlocked([&] { solver_svd(matrix, values, left, right, chosen, status, queue); });
+    run_unlocked(
+        [&](StreamRef queue) { solver_svd(matrix, values, left, right, chosen, status, queue); });
 }
 
-void fourier(nb::handle in, nb::handle out, int first, int rank, bool inverse, nb::handle stream) {
+void fourier(nb::handle in, nb::handle out, int first, int rank, bool inverse) {
     const Array &from = require_array(in, "in"), &to = require_array(out, "out");
     const bool to_rows = first == 0 && rank == 1 && in.ptr() != out.ptr() && is_in_rows(to);
     const bool fits = from.dimensions() == to.dimensions() && from.is_c_contiguous() &&
@@ -192,8 +183,7 @@ void fourier(nb::handle in, nb::handle out, int first, int rank, bool inverse, n
         throw_value_error("arrays of shapes " + shape_text(from.shape()) + " and " +
                           shape_text(to.shape()) + ", of " + from.dtype().name() + " and " +
                           to.dtype().name() + ", cannot be input and output of one transform");
-    const StreamRef queue = stream_ref(stream);
-    run_unlocked([&] {
+    run_unlocked([&](StreamRef queue) {
         fourier_transform(from, to, first, rank,
                           inverse ? FourierDirection::Inverse : FourierDirection::Forward, queue);
     });
@@ -209,55 +199,55 @@ std::int64_t largest_in_block(nb::handle dtype) {
     return runs_on_host() ? 0 : largest_matrix_in_block(number_type_of(dtype));
 }
 
-nb::object small_solve(nb::handle a, nb::handle b, nb::handle failed, nb::handle stream) {
-    return wrap_array(solve_small(require_array(a, "a"), require_array(b, "b"),
-                                  require_array(failed, "failed"), stream_ref(stream)),
-                      Py_TYPE(a.ptr()));
+nb::object wrap_like(nb::handle like, Array array) {
+    return wrap_array(std::move(array), Py_TYPE(like.ptr()));
 }
 
-nb::object small_invert(nb::handle a, nb::handle failed, nb::handle stream) {
-    return wrap_array(
-        invert_small(require_array(a, "a"), require_array(failed, "failed"), stream_ref(stream)),
-        Py_TYPE(a.ptr()));
+nb::object small_solve(nb::handle a, nb::handle b, nb::handle failed) {
+    return wrap_like(a, solve_small(require_array(a, "a"), require_array(b, "b"),
+                                    require_array(failed, "failed"), current_stream()));
 }
 
-nb::object small_determine(nb::handle a, nb::handle stream) {
-    return wrap_array(determine_small(require_array(a, "a"), stream_ref(stream)), Py_TYPE(a.ptr()));
+nb::object small_invert(nb::handle a, nb::handle failed) {
+    return wrap_like(
+        a, invert_small(require_array(a, "a"), require_array(failed, "failed"), current_stream()));
 }
 
-nb::tuple small_determine_logarithm(nb::handle a, nb::handle stream) {
-    SignAndLogarithm result = determine_small_logarithm(require_array(a, "a"), stream_ref(stream));
-    return nb::make_tuple(wrap_array(std::move(result.sign), Py_TYPE(a.ptr())),
-                          wrap_array(std::move(result.logarithm), Py_TYPE(a.ptr())));
+nb::object small_determine(nb::handle a) {
+    return wrap_like(a, determine_small(require_array(a, "a"), current_stream()));
 }
 
-nb::object small_cholesky(nb::handle a, bool upper, nb::handle failed, nb::handle stream) {
-    return wrap_array(cholesky_small(require_array(a, "a"), upper, require_array(failed, "failed"),
-                                     stream_ref(stream)),
-                      Py_TYPE(a.ptr()));
+nb::tuple small_determine_logarithm(nb::handle a) {
+    SignAndLogarithm result = determine_small_logarithm(require_array(a, "a"), current_stream());
+    return nb::make_tuple(wrap_like(a, std::move(result.sign)),
+                          wrap_like(a, std::move(result.logarithm)));
 }
 
-nb::object wrap_optional(std::optional<Array> array, nb::handle like) {
-    return array ? wrap_array(std::move(*array), Py_TYPE(like.ptr())) : nb::none();
+nb::object small_cholesky(nb::handle a, bool upper, nb::handle failed) {
+    return wrap_like(a, cholesky_small(require_array(a, "a"), upper,
+                                       require_array(failed, "failed"), current_stream()));
+}
+
+nb::object wrap_like(nb::handle like, std::optional<Array> array) {
+    return array ? wrap_like(like, std::move(*array)) : nb::none();
 }
 
 SmallVectors small_vectors(bool wanted) {
     return wanted ? SmallVectors::Wanted : SmallVectors::NotWanted;
 }
 
-nb::tuple small_svd(nb::handle a, bool vectors, nb::handle failed, nb::handle stream) {
+nb::tuple small_svd(nb::handle a, bool vectors, nb::handle failed) {
     SmallSvd result = svd_small(require_array(a, "a"), small_vectors(vectors),
-                                require_array(failed, "failed"), stream_ref(stream));
-    return nb::make_tuple(wrap_optional(std::move(result.u), a),
-                          wrap_array(std::move(result.s), Py_TYPE(a.ptr())),
-                          wrap_optional(std::move(result.vh), a));
+                                require_array(failed, "failed"), current_stream());
+    return nb::make_tuple(wrap_like(a, std::move(result.u)), wrap_like(a, std::move(result.s)),
+                          wrap_like(a, std::move(result.vh)));
 }
 
-nb::tuple small_eigh(nb::handle a, bool upper, bool vectors, nb::handle failed, nb::handle stream) {
+nb::tuple small_eigh(nb::handle a, bool upper, bool vectors, nb::handle failed) {
     SmallEigen result = eigh_small(require_array(a, "a"), upper, small_vectors(vectors),
-                                   require_array(failed, "failed"), stream_ref(stream));
-    return nb::make_tuple(wrap_array(std::move(result.values), Py_TYPE(a.ptr())),
-                          wrap_optional(std::move(result.vectors), a));
+                                   require_array(failed, "failed"), current_stream());
+    return nb::make_tuple(wrap_like(a, std::move(result.values)),
+                          wrap_like(a, std::move(result.vectors)));
 }
 
 /// The libraries that support this type.
@@ -270,15 +260,16 @@ bool library_takes(const std::string &library, nb::handle dtype) {
     throw_value_error("library must be \"solver\" or \"fourier\", not \"" + library + "\"");
 }
 
-/// Waits until the host may access the arrays, which `stream` uses. Returns False at once if the
-/// host never may: the memory is only accessible to the device, or the stream is being captured.
-bool wait_for_host(nb::handle stream, nb::args) {
+/// Waits until the host may access the arrays, which the current stream uses. Returns False at once
+/// if the host never may: the memory is only accessible to the device, or the stream is being
+/// captured.
+bool wait_for_host(nb::args) {
     if (!host_has_arrays())
         return false;
-    const StreamRef queue = stream_ref(stream);
+    const StreamRef queue = current_stream();
     if (is_capturing(queue.get()))
         return false;
-    wait_without_gil([&](const KeepWaiting &keep_waiting) {
+    wait_with_signals([&](const KeepWaiting &keep_waiting) {
         synchronize(queue, keep_waiting);
         if (!queue.is_default()) // on which memory without a stream was used before
             synchronize(StreamRef(), keep_waiting);
@@ -289,54 +280,33 @@ bool wait_for_host(nb::handle stream, nb::args) {
 } // namespace
 
 void bind_array_libraries(nb::module_ &module) {
-    module.def("_array_library_takes", library_takes, nb::arg("library"), nb::arg("dtype"));
+    module.def("_array_library_takes", library_takes);
     module.def("_array_host_has_arrays", host_has_arrays);
     module.def(
         "_array_threads_are_cores", // a CPU's cores: few threads, and blocks of one thread are fast
         runs_on_host);
-    module.def("_array_wait_for_host", in_work_scope(wait_for_host), nb::arg("stream").none(),
-               nb::arg("arrays"));
-    module.def("_small_largest", largest_small, nb::arg("dtype"));
-    module.def("_small_largest_in_block", largest_in_block, nb::arg("dtype"));
-    module.def("_small_solve", in_work_scope(small_solve), nb::arg("a"), nb::arg("b"),
-               nb::arg("failed"), nb::arg("stream") = nb::none());
-    module.def("_small_invert", in_work_scope(small_invert), nb::arg("a"), nb::arg("failed"),
-               nb::arg("stream") = nb::none());
-    module.def("_small_determine", in_work_scope(small_determine), nb::arg("a"),
-               nb::arg("stream") = nb::none());
-    module.def("_small_determine_logarithm", in_work_scope(small_determine_logarithm), nb::arg("a"),
-               nb::arg("stream") = nb::none());
-    module.def("_small_cholesky", in_work_scope(small_cholesky), nb::arg("a"), nb::arg("upper"),
-               nb::arg("failed"), nb::arg("stream") = nb::none());
-    module.def("_small_svd", in_work_scope(small_svd), nb::arg("a"), nb::arg("vectors"),
-               nb::arg("failed"), nb::arg("stream") = nb::none());
-    module.def("_small_eigh", in_work_scope(small_eigh), nb::arg("a"), nb::arg("upper"),
-               nb::arg("vectors"), nb::arg("failed"), nb::arg("stream") = nb::none());
-    module.def("_library_lu", in_work_scope(lu<solver_lu, ScalarType::Int64>), nb::arg("a"),
-               nb::arg("pivots"), nb::arg("info"), nb::arg("stream") = nb::none());
+    module.def("_array_wait_for_host", in_work_scope(wait_for_host));
+    module.def("_small_largest", largest_small);
+    module.def("_small_largest_in_block", largest_in_block);
+    module.def("_small_solve", in_work_scope(small_solve));
+    module.def("_small_invert", in_work_scope(small_invert));
+    module.def("_small_determine", in_work_scope(small_determine));
+    module.def("_small_determine_logarithm", in_work_scope(small_determine_logarithm));
+    module.def("_small_cholesky", in_work_scope(small_cholesky));
+    module.def("_small_svd", in_work_scope(small_svd));
+    module.def("_small_eigh", in_work_scope(small_eigh));
+    module.def("_library_lu", in_work_scope(lu<solver_lu, ScalarType::Int64>));
+    module.def("_library_lu_stack", in_work_scope(lu<solver_lu_stack, ScalarType::Int32>));
+    module.def("_library_lu_solve_stack", in_work_scope(lu_solve_stack));
     module.def("_library_solve_triangle", in_work_scope(solve_triangle), nb::arg("a"), nb::arg("b"),
-               nb::arg("upper"), nb::arg("ones"), nb::arg("transposed"),
-               nb::arg("stream") = nb::none());
-    module.def("_library_lu_stack", in_work_scope(lu<solver_lu_stack, ScalarType::Int32>),
-               nb::arg("a"), nb::arg("pivots"), nb::arg("info"), nb::arg("stream") = nb::none());
-    module.def("_library_lu_solve_stack", in_work_scope(lu_solve_stack), nb::arg("factors"),
-               nb::arg("pivots"), nb::arg("b"), nb::arg("transposed"),
-               nb::arg("stream") = nb::none());
-    module.def("_library_cholesky", in_work_scope(cholesky), nb::arg("a"), nb::arg("upper"),
-               nb::arg("info"), nb::arg("stream") = nb::none());
-    module.def("_library_qr", in_work_scope(qr), nb::arg("a"), nb::arg("tau"), nb::arg("info"),
-               nb::arg("stream") = nb::none());
-    module.def("_library_q", in_work_scope(q), nb::arg("a"), nb::arg("tau"), nb::arg("info"),
-               nb::arg("stream") = nb::none());
-    module.def("_library_eigh", in_work_scope(eigh), nb::arg("a"), nb::arg("values"),
-               nb::arg("vectors"), nb::arg("upper"), nb::arg("info"),
-               nb::arg("stream") = nb::none());
+               nb::arg("upper"), nb::arg("ones"), nb::arg("transposed"));
+    module.def("_library_cholesky", in_work_scope(cholesky));
+    module.def("_library_qr", in_work_scope(qr));
+    module.def("_library_q", in_work_scope(q));
+    module.def("_library_eigh", in_work_scope(eigh));
     module.def("_library_svd", in_work_scope(svd), nb::arg("a"), nb::arg("s"), nb::arg("u").none(),
-               nb::arg("v").none(), nb::arg("method"), nb::arg("info"),
-               nb::arg("stream") = nb::none());
-    module.def("_library_fourier", in_work_scope(fourier), nb::arg("input"), nb::arg("output"),
-               nb::arg("first"), nb::arg("rank"), nb::arg("inverse"),
-               nb::arg("stream") = nb::none());
+               nb::arg("v").none(), nb::arg("method"), nb::arg("info"));
+    module.def("_library_fourier", in_work_scope(fourier));
 }
 
 } // namespace pycuda::python

@@ -553,7 +553,7 @@ void bind_array(nb::module_ &module) {
             array_class = reinterpret_cast<PyTypeObject *>(type.inc_ref().ptr());
             ArgumentTypes::add({array_class, pack_array, {}, 0, true});
         },
-        nb::arg("type"), "Make this subclass of ArrayBase the class of results.");
+        "Make this subclass of ArrayBase the class of results.");
     bind_array_functions(module);
     bind_array_operations(module);
     bind_array_index(module);

@@ -4,10 +4,10 @@
 #include "array_allocation.h"
 #include "array_object.h"
 #include "device_pointer.h"
-#include "pending_buffers.h"
 #include "python_object.h"
 
 #include <pycuda/driver_calls.h>
+#include <pycuda/kept_objects.h>
 
 #include <nanobind/stl/string.h>
 
@@ -27,6 +27,12 @@ struct Release {
         nb::gil_scoped_acquire acquire;
         Py_DECREF(static_cast<PyObject *>(kept));
     }
+    void operator()(HostBuffer *kept) const {
+        if (!driver_is_usable())
+            return;
+        nb::gil_scoped_acquire acquire;
+        delete kept;
+    }
 };
 
 /// The deleter of keep_lender().
@@ -34,17 +40,18 @@ struct ReleaseAfterWork {
     Context context;
 
     void operator()(void *kept) const {
-        if (!driver_is_usable())
-            return;
-        nb::gil_scoped_acquire acquire;
-        PendingBuffers::instance().release_after_work(nb::steal(static_cast<PyObject *>(kept)),
-                                                      context);
+        if (driver_is_usable())
+            release_after_default_stream({kept, Release()}, context);
     }
 };
 
 } // namespace
 
 std::shared_ptr<void> keep_alive(nb::object object) { return {object.release().ptr(), Release()}; }
+
+std::shared_ptr<void> keep_alive(HostBuffer buffer) {
+    return std::shared_ptr<HostBuffer>(new HostBuffer(std::move(buffer)), Release());
+}
 
 std::shared_ptr<void> keep_lender(nb::object owner, const Context &context) {
     return {owner.release().ptr(), ReleaseAfterWork{context}};

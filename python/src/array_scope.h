@@ -3,6 +3,8 @@
 
 #include "bindings.h"
 
+#include "host_buffer.h"
+
 #include <pycuda/array_memory.h>
 
 #include <memory>
@@ -14,6 +16,7 @@ namespace pycuda::python {
 /// A Python object that C++ keeps alive. It is released with the GIL held, or never if Python has
 /// ended.
 std::shared_ptr<void> keep_alive(nb::object object);
+std::shared_ptr<void> keep_alive(HostBuffer buffer);
 /// As keep_alive(), for the owner of memory of `context` that arrays use: it is released when the
 /// work in the default stream is done, which waits for the uses in other streams.
 std::shared_ptr<void> keep_lender(nb::object owner, const Context &context);

@@ -101,16 +101,10 @@ nb::object times_sparse(nb::handle a_starts, nb::handle a_columns, nb::handle a_
 } // namespace
 
 void bind_array_sparse(nb::module_ &module) {
-    module.def("_sparse_takes", takes, nb::arg("dtype"));
-    module.def("_sparse_times_vector", in_work_scope(times_vector), nb::arg("starts"),
-               nb::arg("columns"), nb::arg("values"), nb::arg("width"), nb::arg("transposed"),
-               nb::arg("x"), nb::arg("out"), nb::arg("add"));
-    module.def("_sparse_transpose", in_work_scope(transpose), nb::arg("starts"), nb::arg("columns"),
-               nb::arg("values"), nb::arg("out_starts"), nb::arg("out_columns"),
-               nb::arg("out_values"));
-    module.def("_sparse_times_sparse", in_work_scope(times_sparse), nb::arg("a_starts"),
-               nb::arg("a_columns"), nb::arg("a_values"), nb::arg("b_starts"), nb::arg("b_columns"),
-               nb::arg("b_values"), nb::arg("width"));
+    module.def("_sparse_takes", takes);
+    module.def("_sparse_times_vector", in_work_scope(times_vector));
+    module.def("_sparse_transpose", in_work_scope(transpose));
+    module.def("_sparse_times_sparse", in_work_scope(times_sparse));
 }
 
 } // namespace pycuda::python

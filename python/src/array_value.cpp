@@ -341,8 +341,7 @@ void bind_array_operations(nb::module_ &module) {
                nb::arg("dtype") = nb::none(), nb::arg("casting") = "same_kind",
                nb::arg("stream") = nb::none());
     module.def("_array_operation_number", operation_number);
-    module.def("_array_operation_source", source_of_operation, nb::arg("name"), nb::arg("dtype"),
-               nb::arg("struct_name"));
+    module.def("_array_operation_source", source_of_operation);
     module.def("_array_apply_1",
                [](unsigned operation, nb::handle x) { return apply_plainly(operation, x); });
     module.def("_array_apply_2", [](unsigned operation, nb::handle x, nb::handle y) {

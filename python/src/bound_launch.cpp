@@ -114,8 +114,6 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
         if (use.is_captured()) [[unlikely]]
             use.keep_in_graph(keep_alive(nb::borrow(self)));
         launch_packed(launch.function, config, launch.block.data(), launch.block.size());
-        if (!use.is_captured()) [[likely]]
-            launch.use.end(use, launch.function.context());
         return Py_NewRef(Py_None);
     });
 }

@@ -24,17 +24,17 @@ void bind_check_modes(nb::module_ &module) {
     module.def(
         "_parse_check_modes",
         [](const std::string &names) { return parse_check_modes(names, "pycuda.check"); },
-        nb::arg("names"), "The bits of check modes: \"mem,race\".");
+        "The bits of check modes: \"mem,race\".");
     module.def("_check_modes", check_modes, "The bits of the check modes that are on.");
-    module.def("_set_check_modes", set_check_modes, nb::arg("modes"),
+    module.def("_set_check_modes", set_check_modes,
                "Turn these check modes on, and the others off.");
     module.def("_check_report", check_report, "The findings so far, as JSON text.");
     module.def(
         "_mark_findings_told",
         [](const std::vector<std::uint64_t> &numbers) { mark_findings_told(numbers); },
-        nb::arg("numbers"), "Findings that the program has read: they are not printed again.");
+        "Findings that the program has read: they are not printed again.");
     module.def("_forget_findings", forget_findings, "Forget all findings.");
-    module.def("_mark_written", mark_written, nb::arg("address"), nb::arg("bytes"),
+    module.def("_mark_written", mark_written,
                "Device memory that the host may have written as its own.");
     set_call_site(call_site);
 }

@@ -140,7 +140,6 @@ void bind_compiler(nb::module_ &module) {
         "path: the folder. ``import pycuda`` sets the folder of the package.");
     module.def(
         "_hint_for_refused_ptx", [](const std::string &log) { return hint_for_refused_ptx(log); },
-        nb::arg("log"),
         "What to change if the driver refuses PTX with this log, or an empty text.");
     module.def(
         "clear_memory_cache", clear_memory_cache,

@@ -2,11 +2,11 @@
 #include "bindings.h"
 
 #include "interruptible.h"
-#include "pending_buffers.h"
 #include "pushed_contexts.h"
 #include "python_object.h"
 
 #include <pycuda/context.h>
+#include <pycuda/kept_objects.h>
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -40,8 +40,8 @@ void def_either(nb::class_<Context> &type, const char *name,
 }
 
 void synchronize(const Context &context) {
-    wait_without_gil([&](const KeepWaiting &keep_waiting) { context.synchronize(keep_waiting); });
-    PendingBuffers::instance().release_finished();
+    wait_with_signals([&](const KeepWaiting &keep_waiting) { context.synchronize(keep_waiting); });
+    release_kept_objects();
 }
 
 /// Waits at most this time. False if work is not done; then the work is interrupted, if the driver
@@ -50,7 +50,7 @@ bool synchronize_for(const Context &context, double seconds) {
     using Clock = std::chrono::steady_clock;
     const auto end = Clock::now() + std::chrono::duration<double>(seconds);
     try {
-        wait_without_gil([&](const KeepWaiting &keep_waiting) {
+        wait_with_signals([&](const KeepWaiting &keep_waiting) {
             context.synchronize(
                 [&] { return Clock::now() < end && (!keep_waiting || keep_waiting()); });
         });

@@ -5,13 +5,14 @@
 // alive until the device has finished the copy.
 #include "bindings.h"
 
+#include "array_scope.h"
 #include "host_buffer.h"
 #include "interruptible.h"
-#include "pending_buffers.h"
 #include "python_object.h"
 #include "python_work.h"
 
 #include <pycuda/copy.h>
+#include <pycuda/kept_objects.h>
 
 #include <nanobind/stl/vector.h>
 
@@ -33,7 +34,7 @@ void memcpy_htod(nb::handle dest, nb::handle src) {
     const CUdeviceptr to = work.write(dest, "dest");
     HostBuffer from = HostBuffer::to_read(src, "src");
     check_fits(dest, from, "cuMemcpyHtoD");
-    wait_without_gil([&](const KeepWaiting &keep_waiting) {
+    wait_with_signals([&](const KeepWaiting &keep_waiting) {
         copy_to_device(to, from.data(), from.size(), work.get(), keep_waiting);
     });
 }
@@ -43,10 +44,10 @@ void memcpy_dtoh(nb::handle dest, nb::handle src) {
     HostBuffer to = HostBuffer::to_write(dest, "dest");
     const CUdeviceptr from = work.read(src, "src");
     check_fits(src, to, "cuMemcpyDtoH");
-    wait_without_gil([&](const KeepWaiting &keep_waiting) {
+    wait_with_signals([&](const KeepWaiting &keep_waiting) {
         copy_to_host(to.data(), from, to.size(), work.get(), keep_waiting);
     });
-    PendingBuffers::instance().release_finished();
+    release_kept_objects();
 }
 
 void memcpy_htod_async(nb::handle dest, nb::handle src, nb::handle stream) {
@@ -55,7 +56,7 @@ void memcpy_htod_async(nb::handle dest, nb::handle src, nb::handle stream) {
     HostBuffer from = HostBuffer::to_read(src, "src");
     check_fits(dest, from, "cuMemcpyHtoDAsync");
     copy_to_device_async(to, from.data(), from.size(), work.stream());
-    PendingBuffers::instance().keep(std::move(from), work.get());
+    work.get().keep_until_done(keep_alive(std::move(from)));
 }
 
 void memcpy_dtoh_async(nb::handle dest, nb::handle src, nb::handle stream) {
@@ -64,7 +65,7 @@ void memcpy_dtoh_async(nb::handle dest, nb::handle src, nb::handle stream) {
     const CUdeviceptr from = work.read(src, "src");
     check_fits(src, to, "cuMemcpyDtoHAsync");
     copy_to_host_async(to.data(), from, to.size(), work.stream());
-    PendingBuffers::instance().keep(std::move(to), work.get());
+    work.get().keep_until_done(keep_alive(std::move(to)));
 }
 
 void memcpy_dtod_async(nb::handle dest, nb::handle src, std::size_t size, nb::handle stream) {

@@ -5,6 +5,7 @@
 #include "bindings.h"
 #include "buffer_export.h"
 #include "device_pointer.h"
+#include "host_buffer.h"
 #include "python_object.h"
 #include "with_block.h"
 
@@ -76,13 +77,7 @@ class IpcMemory {
     Owner memory_;
 };
 
-CUdeviceptr pointer_of(nb::handle holder) {
-    const nb::object get_pointer = optional_attribute(holder, "get_pointer");
-    if (!get_pointer.is_valid())
-        throw_type_error(name_of_type(holder) +
-                         " does not define get_pointer(), which returns the address");
-    return unsigned_integer(nb::object(get_pointer()));
-}
+CUdeviceptr address_of(nb::handle holder) { return unsigned_integer(pointer_of(holder)); }
 
 nb::object view_of(CUdeviceptr address, std::size_t size, std::size_t offset) {
     if (size > PY_SSIZE_T_MAX)
@@ -199,6 +194,14 @@ void bind_allocation(nb::module_ &module) {
 
 } // namespace
 
+nb::object pointer_of(nb::handle holder) {
+    const nb::object get_pointer = optional_attribute(holder, "get_pointer");
+    if (!get_pointer.is_valid())
+        throw_type_error(name_of_type(holder) +
+                         " does not define get_pointer(), which returns the address");
+    return get_pointer();
+}
+
 nb::object host_view(CUdeviceptr address, std::size_t bytes, std::size_t size, std::size_t offset) {
     if (offset > bytes || size > bytes - offset)
         throw_value_error("a buffer of " + std::to_string(size) + " bytes from byte " +
@@ -213,9 +216,13 @@ void bind_device_memory(nb::module_ &module) {
     nb::class_<PointerHolder>(module, "PointerHolderBase", nb::dynamic_attr(),
                               nb::is_weak_referenceable(),
                               "Base of Python classes that are kernel arguments: a subclass "
-                              "defines get_pointer(), which returns an address.\n\n"
-                              "Kernels, copies and ``int()`` call get_pointer() each time. The "
-                              "object must keep its memory alive.\n\n"
+                              "defines get_pointer(), which returns an address, or memory "
+                              "that has one.\n\n"
+                              "Kernels, copies, fills and ``int()`` call get_pointer() each time. "
+                              "The object must keep its memory alive, and exists until\n"
+                              "the work that uses it is done. Memory of arrays that get_pointer() "
+                              "returns is used as the arrays are, in the order of its\n"
+                              "streams.\n\n"
                               ">>> class Tail(cuda.PointerHolderBase):\n"
                               "...     def __init__(self, memory, offset):\n"
                               "...         super().__init__()\n"
@@ -227,12 +234,12 @@ void bind_device_memory(nb::module_ &module) {
                               ">>> cuda.from_device(tail, 2, np.int32)\n"
                               "array([3, 3], dtype=int32)")
         .def(nb::init<>())
-        .def("__int__", pointer_of)
-        .def("__index__", pointer_of)
+        .def("__int__", address_of)
+        .def("__index__", address_of)
         .def(
             "as_buffer",
             [](nb::handle self, std::size_t size, std::size_t offset) {
-                return view_of(pointer_of(self), size, offset);
+                return view_of(address_of(self), size, offset);
             },
             nb::arg("size"), nb::arg("offset") = 0,
             "A memoryview of the memory, for memory that the host can access (managed memory, "

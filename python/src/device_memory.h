@@ -11,6 +11,9 @@ namespace pycuda::python {
 /// its memory alive.
 struct PointerHolder {};
 
+/// What get_pointer() of such an object returns: an address, or an object that has one.
+nb::object pointer_of(nb::handle holder);
+
 /// Managed memory: in Python, a DeviceAllocation that the host can access too.
 class ManagedAllocation : public DeviceMemory {
   public:

@@ -4,6 +4,7 @@
 #include "array_allocation.h"
 #include "array_object.h"
 #include "array_scope.h"
+#include "device_memory.h"
 #include "foreign_array.h"
 #include "numpy_types.h"
 #include "python_object.h"
@@ -36,6 +37,11 @@ struct Use {
             work->keep_in_graph(keep_alive(nb::borrow(owner)));
         return address;
     }
+    /// Memory that an object of the program holds, in its own way.
+    void keep(nb::handle holder) const {
+        if (work != nullptr)
+            work->keep_until_done(keep_alive(nb::borrow(holder)));
+    }
     CUdeviceptr interface(nb::handle owner, const nb::dict &interface) const {
         const nb::object data = interface["data"];
         const CUdeviceptr address = unsigned_integer(nb::object(data[0]));
@@ -62,6 +68,10 @@ std::optional<CUdeviceptr> find(nb::handle object, const Use &use) {
         return use.plain(memory->get(), object);
     if (is_array(object)) // an array of a single integer has __index__ too
         return use.array(array_of(object));
+    if (nb::isinstance<PointerHolder>(object)) {
+        use.keep(object);
+        return find(pointer_of(object), use);
+    }
     if (PyIndex_Check(object.ptr()) && !is_numpy_array(object))
         return use.plain(unsigned_integer(object), object);
     if (nb::object interface = optional_attribute(object, "__cuda_array_interface__");

@@ -3,10 +3,10 @@
 
 #include "device_pointer.h"
 #include "interruptible.h"
-#include "pending_buffers.h"
 #include "python_object.h"
 
 #include <pycuda/event.h>
+#include <pycuda/kept_objects.h>
 
 #include <nanobind/stl/string.h>
 
@@ -22,8 +22,8 @@ nb::object record(nb::object self, nb::object stream) {
 
 nb::object synchronize_event(nb::object self) {
     const Event &event = nb::cast<const Event &>(self);
-    wait_without_gil([&](const KeepWaiting &keep_waiting) { event.synchronize(keep_waiting); });
-    PendingBuffers::instance().release_finished();
+    wait_with_signals([&](const KeepWaiting &keep_waiting) { event.synchronize(keep_waiting); });
+    release_kept_objects();
     return self;
 }
 

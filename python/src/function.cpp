@@ -383,7 +383,6 @@ void bind_function(nb::module_ &module) {
             ArgumentTypes::add(
                 {reinterpret_cast<PyTypeObject *>(type.ptr()), pack_handler, {}, direction, true});
         },
-        nb::arg("type"), nb::arg("direction"),
         "Serve this class of argument handlers without calling its methods: 1 in, 2 out, 3 both.");
 }
 

@@ -5,8 +5,8 @@
 #include "bound_launch.h"
 #include "device_pointer.h"
 #include "heap_type.h"
+#include "node_uses.h"
 #include "python_object.h"
-#include "repeated_use.h"
 #include "with_block.h"
 
 #include <pycuda/graph.h>
@@ -17,9 +17,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,13 +26,6 @@
 
 namespace pycuda::python {
 namespace {
-
-/// What a node of a graph uses, and the object that keeps it alive.
-struct NodeUse {
-    nb::object kept; ///< a bound launch, or the memory of a copy or fill
-    std::shared_ptr<const RepeatedUse> use;
-};
-using NodeUses = std::map<CUgraphNode, NodeUse>;
 
 /// A graph of Python. The driver's nodes and the bodies of conditional nodes end with their graph.
 struct PythonGraph : Graph {
@@ -45,14 +36,14 @@ struct PythonGraph : Graph {
     ~PythonGraph() { end(); }
 
     void end() {
-        if (root.is_valid() || ended == nullptr) // a body, or moved
+        if (owner.is_valid() || ended == nullptr) // a body, or moved
             return;
         *ended = true;
     }
 
     std::shared_ptr<bool> ended = std::make_shared<bool>(false); ///< of the root
-    NodeUses nodes;  ///< of this graph and its bodies; of a body, empty
-    nb::object root; ///< of a body: the graph that owns it
+    NodeUses nodes;   ///< of this graph and its bodies; of a body, empty
+    nb::object owner; ///< of a body: the graph that owns it
 };
 
 /// The graph of an object, closed if its root has ended.
@@ -65,14 +56,13 @@ PythonGraph &graph_of(nb::handle self) {
 
 /// The nodes of a graph and its bodies.
 NodeUses &uses_of(PythonGraph &graph) {
-    return graph.root.is_valid() ? nb::cast<PythonGraph &>(graph.root).nodes : graph.nodes;
+    return graph.owner.is_valid() ? nb::cast<PythonGraph &>(graph.owner).nodes : graph.nodes;
 }
 
 void close_graph(nb::handle self) {
     PythonGraph &graph = graph_of(self);
     graph.close();
     graph.end();
-    const NodeUses ended = std::move(graph.nodes); // objects may run Python code at their end
     graph.nodes.clear();
 }
 
@@ -97,32 +87,13 @@ std::vector<CUgraphNode> handles_of(const std::vector<Node> &nodes) {
     return handles;
 }
 
-/// Remembers the use of a node, in place of an earlier one.
-void set_use(NodeUses &nodes, CUgraphNode node, NodeUse use) {
-    std::swap(nodes[node], use); // the earlier objects may run Python code at their end
-}
-
-NodeUse use_of_launch(nb::handle launch, const BoundCall &call) {
-    return {nb::borrow(launch), std::make_shared<RepeatedUse>(*call.use)};
-}
-
-NodeUse use_of_memory(std::initializer_list<nb::handle> memory) {
-    auto use = std::make_shared<RepeatedUse>();
-    nb::list kept;
-    for (const nb::handle object : memory) {
-        use->add(object);
-        kept.append(object);
-    }
-    return {kept, std::move(use)};
-}
-
 Node add_kernel(nb::handle self, nb::handle launch, const std::vector<Node> &dependencies) {
     PythonGraph &graph = graph_of(self);
     const BoundCall call = bound_call_of(launch);
     NodeUse use = use_of_launch(launch, call);
     const CUgraphNode node = graph.add_kernel(handles_of(dependencies), *call.function,
                                               *call.config, call.arguments, call.size);
-    set_use(uses_of(graph), node, std::move(use));
+    uses_of(graph).set(node, std::move(use));
     return {node, graph.ended};
 }
 
@@ -141,7 +112,7 @@ Node add_copy(nb::handle self, nb::handle dest, nb::handle src, std::size_t size
     PythonGraph &graph = graph_of(self);
     NodeUse use = use_of_memory({dest, src});
     const CUgraphNode node = graph.add_copy(handles_of(dependencies), copy_of(dest, src, size));
-    set_use(uses_of(graph), node, std::move(use));
+    uses_of(graph).set(node, std::move(use));
     return {node, graph.ended};
 }
 
@@ -162,7 +133,7 @@ Node add_fill(nb::handle self, nb::handle dest, unsigned value, std::size_t coun
     NodeUse use = use_of_memory({dest});
     const CUgraphNode node =
         graph.add_fill(handles_of(dependencies), fill_of(dest, value, count, element_size));
-    set_use(uses_of(graph), node, std::move(use));
+    uses_of(graph).set(node, std::move(use));
     return {node, graph.ended};
 }
 
@@ -202,7 +173,7 @@ ConditionalNode add_conditional(nb::handle self, std::string_view kind, unsigned
     for (Graph &added_body : added.bodies) {
         PythonGraph body(std::move(added_body));
         body.ended = graph.ended;
-        body.root = graph.root.is_valid() ? graph.root : nb::borrow(self);
+        body.owner = graph.owner.is_valid() ? graph.owner : nb::borrow(self);
         graphs.append(nb::cast(std::move(body)));
     }
     return {{added.node, graph.ended}, added.handle, nb::tuple(graphs)};
@@ -217,10 +188,15 @@ PythonGraph clone_of(nb::handle self) {
 struct PythonExecutable : ExecutableGraph {
     explicit PythonExecutable(nb::handle source)
         : ExecutableGraph(graph_of(source)), nodes(uses_of(graph_of(source))),
-          graph(nb::borrow(source)) {}
+          owner(nb::borrow(source)) {}
+
+    void let_go() {
+        nodes.clear();
+        const nb::object graph = std::move(owner);
+    }
 
     NodeUses nodes;
-    nb::object graph; ///< whose nodes update_kernel() and its like take
+    nb::object owner; ///< the graph whose nodes update_kernel() and its like take
 };
 
 void launch_graph(nb::handle self, nb::handle stream) {
@@ -231,18 +207,11 @@ void launch_graph(nb::handle self, nb::handle stream) {
     const StreamRef where = stream_ref(stream);
     if (graph.nodes.empty()) // the driver's graph owns what a capture uses
         return graph.launch(where);
-    std::vector<NodeUse> uses; // a foreign array's code may change the nodes
-    for (const auto &[node, use] : graph.nodes)
-        uses.push_back(use);
     Work work(where, graph.context());
-    for (const NodeUse &node : uses)
-        node.use->begin(work);
+    graph.nodes.begin(work);
     if (work.is_captured()) [[unlikely]]
         work.keep_in_graph(keep_alive(nb::borrow(self)));
     graph.launch(work.stream());
-    if (!work.is_captured()) [[likely]]
-        for (const NodeUse &node : uses)
-            node.use->end(work, graph.context());
 }
 
 void update_graph(nb::handle self, nb::handle graph) {
@@ -258,7 +227,7 @@ void update_kernel(nb::handle self, const Node &node, nb::handle launch) {
     const BoundCall call = bound_call_of(launch);
     NodeUse use = use_of_launch(launch, call);
     executable.update_kernel(node.get(), *call.function, *call.config, call.arguments, call.size);
-    set_use(executable.nodes, node.handle, std::move(use));
+    executable.nodes.set(node.handle, std::move(use));
 }
 
 void update_copy(nb::handle self, const Node &node, nb::handle dest, nb::handle src,
@@ -266,7 +235,7 @@ void update_copy(nb::handle self, const Node &node, nb::handle dest, nb::handle 
     auto &executable = nb::cast<PythonExecutable &>(self);
     NodeUse use = use_of_memory({dest, src});
     executable.update_copy(node.get(), copy_of(dest, src, size));
-    set_use(executable.nodes, node.handle, std::move(use));
+    executable.nodes.set(node.handle, std::move(use));
 }
 
 void update_fill(nb::handle self, const Node &node, nb::handle dest, unsigned value,
@@ -274,63 +243,40 @@ void update_fill(nb::handle self, const Node &node, nb::handle dest, unsigned va
     auto &executable = nb::cast<PythonExecutable &>(self);
     NodeUse use = use_of_memory({dest});
     executable.update_fill(node.get(), fill_of(dest, value, count, element_size));
-    set_use(executable.nodes, node.handle, std::move(use));
+    executable.nodes.set(node.handle, std::move(use));
 }
 
 void close_executable(nb::handle self) {
     auto &executable = nb::cast<PythonExecutable &>(self);
     executable.close();
-    const NodeUses ended = std::move(executable.nodes);
-    executable.nodes.clear();
-    const nb::object graph = std::move(executable.graph);
+    executable.let_go();
 }
 
 // Python's garbage collector follows the objects of the nodes.
 
-int visit(const NodeUses &nodes, visitproc visit, void *arg) noexcept {
-    for (const auto &[node, use] : nodes)
-        Py_VISIT(use.kept.ptr());
-    return 0;
-}
-
-int traverse_graph(PyObject *self, visitproc visitor, void *arg) noexcept {
-    const visitproc visit = visitor; // the name that Py_VISIT uses
+template <class Object> int traverse(PyObject *self, visitproc visit, void *arg) noexcept {
     Py_VISIT(reinterpret_cast<PyObject *>(Py_TYPE(self)));
     if (!nb::inst_ready(self))
         return 0;
-    const auto &graph = *nb::inst_ptr<PythonGraph>(self);
-    Py_VISIT(graph.root.ptr());
-    return python::visit(graph.nodes, visitor, arg);
+    const auto &graph = *nb::inst_ptr<Object>(self);
+    Py_VISIT(graph.owner.ptr());
+    return graph.nodes.traverse(visit, arg);
 }
 
+/// A body keeps its owner, with which it ends.
 int clear_graph(PyObject *self) noexcept {
-    auto &graph = *nb::inst_ptr<PythonGraph>(self);
-    const NodeUses nodes = std::move(graph.nodes);
-    graph.nodes.clear();
+    nb::inst_ptr<PythonGraph>(self)->nodes.clear();
     return 0;
-}
-
-int traverse_executable(PyObject *self, visitproc visitor, void *arg) noexcept {
-    const visitproc visit = visitor;
-    Py_VISIT(reinterpret_cast<PyObject *>(Py_TYPE(self)));
-    if (!nb::inst_ready(self))
-        return 0;
-    const auto &executable = *nb::inst_ptr<PythonExecutable>(self);
-    Py_VISIT(executable.graph.ptr());
-    return python::visit(executable.nodes, visitor, arg);
 }
 
 int clear_executable(PyObject *self) noexcept {
-    auto &executable = *nb::inst_ptr<PythonExecutable>(self);
-    const NodeUses nodes = std::move(executable.nodes);
-    executable.nodes.clear();
-    const nb::object graph = std::move(executable.graph);
+    nb::inst_ptr<PythonExecutable>(self)->let_go();
     return 0;
 }
 
 PyType_Slot graph_slots[] = {
-    {Py_tp_traverse, slot(traverse_graph)}, {Py_tp_clear, slot(clear_graph)}, {0, nullptr}};
-PyType_Slot executable_slots[] = {{Py_tp_traverse, slot(traverse_executable)},
+    {Py_tp_traverse, slot(traverse<PythonGraph>)}, {Py_tp_clear, slot(clear_graph)}, {0, nullptr}};
+PyType_Slot executable_slots[] = {{Py_tp_traverse, slot(traverse<PythonExecutable>)},
                                   {Py_tp_clear, slot(clear_executable)},
                                   {0, nullptr}};
 

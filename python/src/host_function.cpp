@@ -7,12 +7,12 @@
 
 #include "array_scope.h"
 #include "device_pointer.h"
-#include "pending_buffers.h"
 #include "python_object.h"
 
 #include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/init.h>
+#include <pycuda/kept_objects.h>
 #include <pycuda/work.h>
 
 #include <memory>
@@ -39,14 +39,21 @@ struct Queued {
     CallerLockUse use;
 };
 
-/// Owns the function.
+int release_kept(void *) {
+    release_kept_objects();
+    return 0;
+}
+
+/// Owns the function. The main thread releases it soon, or any thread when it next waits or
+/// allocates.
 void CUDA_CB call_once(void *queued) {
     if (!has_interpreter())
         return;
     const nb::gil_scoped_acquire acquire;
     const std::unique_ptr<Queued> owned(static_cast<Queued *>(queued));
     call(owned->function);
-    PendingBuffers::instance().release_later(std::move(owned->function));
+    release_later(keep_alive(std::move(owned->function)));
+    (void)Py_AddPendingCall(release_kept, nullptr);
 }
 
 /// The graph owns the function, and may run again.

@@ -1,8 +1,9 @@
-// interruptible.h -- waits for the device without the GIL; Ctrl-C interrupts the wait.
+// interruptible.h -- waits for the device; Ctrl-C interrupts them.
 #pragma once
 
 #include "bindings.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/error.h>
 #include <pycuda/wait.h>
 
@@ -24,12 +25,16 @@ class SignalWatch {
     std::optional<nb::python_error> raised_;
 };
 
-/// Calls `wait(keep_waiting)` with the GIL released. Throws the exception of a signal handler.
-template <class Wait> void wait_without_gil(Wait &&wait) {
+/// Calls `wait(keep_waiting)`, a function of the library that waits: the library releases the GIL
+/// if the work is not done. Throws the exception of a signal handler.
+template <class Wait> void wait_with_signals(Wait &&wait) {
     SignalWatch watch;
     KeepWaiting keep_waiting = watch.keep_waiting();
     try {
-        nb::gil_scoped_release release;
+        // A thread with a full queue may keep locks of the driver until a Python function has run.
+        std::optional<nb::gil_scoped_release> release;
+        if (CallerLockUse::any())
+            release.emplace();
         wait(keep_waiting);
     } catch (const Error &) { // Interrupted, or the result of the interrupted work
         watch.rethrow();

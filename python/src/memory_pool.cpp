@@ -216,7 +216,7 @@ void bind_memory_pool(nb::module_ &module) {
                 make_pool(self, MemoryPool::pinned(allocator.flags));
             },
             nb::arg("allocator") = PinnedAllocator{0})
-        .def("_allocate", allocate_on_host, nb::arg("size"));
+        .def("_allocate", allocate_on_host);
     bind_pool(pinned_pool);
 
     module.def(

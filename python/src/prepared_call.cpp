@@ -2,7 +2,6 @@
 #include "function.h"
 
 #include "argument_types.h"
-#include "device_memory.h"
 #include "device_pointer.h"
 #include "errors.h"
 #include "interruptible.h"
@@ -170,8 +169,6 @@ void pack_pointer(Packing &packing, PyObject *value) {
         value == Py_None
             ? 0
             : device_address(value, "a prepared pointer", packing.staged.use(), Access::Read));
-    if (nb::isinstance<PointerHolder>(value))
-        packing.staged.keep_until_done(value);
 }
 
 void pack_prepared(Packing &packing, const PreparedArgument &wanted, PyObject *value) {
@@ -179,7 +176,7 @@ void pack_prepared(Packing &packing, const PreparedArgument &wanted, PyObject *v
         if (packs_directly(*known, wanted)) [[likely]]
             return known->pack(*known, value, packing);
         if (known->lives_until_done)
-            packing.staged.keep_until_done(value);
+            packing.staged.use().keep_until_done(keep_alive(nb::borrow(value)));
     }
     switch (wanted.code) {
     case 'P':
@@ -297,7 +294,7 @@ struct Stopwatch {
     Event start;
     Event end;
     double seconds() const {
-        wait_without_gil([&](const KeepWaiting &keep_waiting) { end.synchronize(keep_waiting); });
+        wait_with_signals([&](const KeepWaiting &keep_waiting) { end.synchronize(keep_waiting); });
         return 1e-3 * static_cast<double>(end.milliseconds_since(start));
     }
 };

@@ -3,9 +3,9 @@
 
 #include "array_allocation.h"
 #include "array_object.h"
+#include "array_scope.h"
 #include "device_memory.h"
 #include "device_pointer.h"
-#include "pending_buffers.h"
 #include "python_object.h"
 #include "texture.h"
 
@@ -47,11 +47,8 @@ void RepeatedUse::begin(Work &work) const {
         static_cast<void>(work.use(memory));
     for (const nb::handle array : foreign_)
         find_device_address(array, "a bound argument", work, Access::Read);
-}
-
-void RepeatedUse::end(const Work &work, const Context &context) const {
     for (const nb::handle holder : holders_)
-        PendingBuffers::instance().keep(holder, work.stream(), context);
+        work.keep_until_done(keep_alive(nb::borrow(holder)));
 }
 
 } // namespace pycuda::python

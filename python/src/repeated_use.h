@@ -5,7 +5,6 @@
 //     use.add(argument);          once; the owner of `use` keeps the argument alive
 //     use.begin(work);            before each repetition
 //     ... the launch ...
-//     use.end(work, context);     after it
 #pragma once
 
 #include "bindings.h"
@@ -24,12 +23,10 @@ class RepeatedUse {
     void add(nb::handle operand);
     bool empty() const noexcept;
 
-    /// Throws Error if memory was freed. Records the use of the arrays, and follows the streams of
-    /// other libraries' arrays.
+    /// Throws Error if memory was freed. Records the use of the arrays, follows the streams of
+    /// other libraries' arrays, and keeps textures and objects that hold memory until the work is
+    /// done.
     void begin(Work &work) const;
-    /// Keeps textures, and objects of the program that hold memory, until the work that is now in
-    /// the stream of `context` is done.
-    void end(const Work &work, const Context &context) const;
 
   private:
     std::vector<std::shared_ptr<ArrayMemory>> arrays_;

@@ -6,7 +6,6 @@
 #include "device_pointer.h"
 #include "interruptible.h"
 #include "names.h"
-#include "pending_buffers.h"
 #include "python_object.h"
 
 #include <pycuda/check_modes.h>
@@ -76,22 +75,19 @@ nb::object argument_memory(nb::handle handler, std::size_t bytes, StreamRef queu
 void copy_in(const HostBuffer &from, CUdeviceptr to, StreamRef queue) {
     if (queue.get() != nullptr || from.size() <= StagedArguments::slab_bytes)
         return copy_to_device_async(to, from.data(), from.size(), queue);
-    wait_without_gil([&](const KeepWaiting &keep_waiting) {
+    wait_with_signals([&](const KeepWaiting &keep_waiting) {
         copy_to_device(to, from.data(), from.size(), keep_waiting);
     });
 }
 
-void copy_out(const HostBuffer &to, CUdeviceptr from, StreamRef queue) {
-    wait_without_gil([&](const KeepWaiting &keep_waiting) {
-        if (queue.get() == nullptr)
-            return copy_to_host(to.data(), from, to.size(), keep_waiting);
-        copy_to_host_async(to.data(), from, to.size(), queue);
-        synchronize(queue, keep_waiting);
+void copy_out(const HostBuffer &to, CUdeviceptr from, const Work &work) {
+    wait_with_signals([&](const KeepWaiting &keep_waiting) {
+        copy_to_host(to.data(), from, to.size(), work, keep_waiting);
     });
 }
 
 void wait_for(StreamRef queue) {
-    wait_without_gil([&](const KeepWaiting &keep_waiting) { synchronize(queue, keep_waiting); });
+    wait_with_signals([&](const KeepWaiting &keep_waiting) { synchronize(queue, keep_waiting); });
 }
 
 /// Calls `body`; adds the name of the last launched kernel and describe(result) to its error.
@@ -224,7 +220,7 @@ void StagedArguments::before_launch(nb::handle stream) {
     }
     // The caller may change the arrays after the call, so the copies must be complete.
     if (!anything_after()) {
-        wait_without_gil(
+        wait_with_signals(
             [&](const KeepWaiting &keep_waiting) { synchronize(queue_, keep_waiting); });
         in_flight_ = false;
     }
@@ -259,8 +255,6 @@ std::string StagedArguments::describe_fault(CUresult result) const {
 }
 
 void StagedArguments::after_launch(const Function &function, nb::handle stream) {
-    for (const nb::handle argument : kept_)
-        PendingBuffers::instance().keep(argument, queue_, function.context());
     if (stages_.empty() || !anything_after())
         return;
     auto is_pinned_out = [](const Stage &stage) { return stage.pinned && stage.direction & Out; };
@@ -282,7 +276,7 @@ void StagedArguments::after_launch(const Function &function, nb::handle stream) 
         else if (is_pinned_out(stage))
             std::memcpy(stage.buffer.data(), stage.pinned, stage.buffer.size());
         else if (stage.direction & Out && stage.buffer.size() != 0)
-            copy_out(stage.buffer, stage.address, queue_);
+            copy_out(stage.buffer, stage.address, use_);
     }
 }
 

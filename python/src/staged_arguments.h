@@ -59,15 +59,6 @@ class StagedArguments {
             use_.keep_in_graph(keep_alive(nb::borrow(argument)));
     }
 
-    /// Keeps an argument that the kernel uses, such as a texture, until the kernel is done, or as
-    /// long as the graph that records the call.
-    void keep_until_done(nb::handle argument) {
-        if (use_.is_captured()) [[unlikely]]
-            keep_in_graph(argument);
-        else
-            kept_.push_back(argument);
-    }
-
     /// Copies the inputs. `stream` is the Python object of the stream, for pre_call().
     void before_launch(nb::handle stream);
     /// Waits for the kernel if there is work to do after it, then copies the results.
@@ -101,7 +92,6 @@ class StagedArguments {
     Work use_;
     StreamRef queue_;
     std::vector<Stage> stages_;
-    std::vector<nb::handle> kept_; ///< of keep_until_done(); the caller of the kernel owns them
     std::optional<PooledMemory> slab_;
     std::size_t slab_used_ = 0;
     std::optional<PooledMemory> pinned_; ///< the image of the slab, then other small results

@@ -3,13 +3,13 @@
 
 #include "device_pointer.h"
 #include "interruptible.h"
-#include "pending_buffers.h"
 #include "python_object.h"
 #include "work_scope.h"
 
 #include <pycuda/driver_calls.h>
 #include <pycuda/error.h>
 #include <pycuda/event.h>
+#include <pycuda/kept_objects.h>
 #include <pycuda/stream.h>
 
 #include <nanobind/stl/optional.h>
@@ -24,8 +24,8 @@ namespace pycuda::python {
 namespace {
 
 void synchronize_stream(const Stream &stream) {
-    wait_without_gil([&](const KeepWaiting &keep_waiting) { stream.synchronize(keep_waiting); });
-    PendingBuffers::instance().release_finished();
+    wait_with_signals([&](const KeepWaiting &keep_waiting) { stream.synchronize(keep_waiting); });
+    release_kept_objects();
 }
 
 std::uintptr_t required_handle_of(const Stream &stream) {

@@ -5,11 +5,11 @@
 // uses them.
 #include "bindings.h"
 
+#include "array_scope.h"
 #include "bind_field.h"
 #include "cuda_array.h"
 #include "device_pointer.h"
 #include "host_buffer.h"
-#include "pending_buffers.h"
 #include "python_object.h"
 #include "python_work.h"
 
@@ -96,7 +96,7 @@ template <class Copy> void bind_fields_3d(nb::class_<Copy> &type) {
 /// The address of device memory that a copy reads, or writes.
 CUdeviceptr address_to_read(nb::handle memory) { return device_address(memory, "devptr"); }
 CUdeviceptr address_to_write(nb::handle memory) {
-    return PythonWork({nb::borrow(memory)}).write(memory, "devptr");
+    return device_address(memory, "devptr", Access::Write);
 }
 
 /// One side of a copy: its object, the members of the driver's struct, and words for docstrings.
@@ -270,8 +270,7 @@ template <class Copy> void use_memory(Copy &copy, Work &work) {
 template <class Copy> void keep_until_done(const Copy &copy, Work &work) {
     for (const Side *side : {&copy.source, &copy.destination})
         if (side->buffer.data() != nullptr)
-            PendingBuffers::instance().keep(HostBuffer::strided_to_read(side->owner, "buffer"),
-                                            work);
+            work.keep_until_done(keep_alive(HostBuffer::strided_to_read(side->owner, "buffer")));
 }
 
 /// Without a stream, the copy is work of the current stream, and the call waits for the copy.

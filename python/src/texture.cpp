@@ -346,7 +346,7 @@ template <class Object> void pack_object(const ArgumentType &, PyObject *value, 
     const auto number = nb::inst_ptr<Object>(value)->get();
     if (!packing.block.try_push(&number, sizeof number, ValueKind::Unsigned))
         packing.block.reject("a " + name_of_type(value));
-    packing.staged.keep_until_done(value);
+    packing.staged.use().keep_until_done(keep_alive(nb::borrow(value)));
 }
 
 /// What TextureObject and SurfaceObject share.

@@ -38,7 +38,7 @@ template <class Object> class Binding {
     const nb::object &memory() const noexcept { return memory_; }
     /// A kernel that has not run yet reads the variable when it runs.
     void wait() const {
-        wait_without_gil([&](const KeepWaiting &keep) { context_.synchronize(keep); });
+        wait_with_signals([&](const KeepWaiting &keep) { context_.synchronize(keep); });
     }
 
   private:

@@ -101,12 +101,12 @@ void bind_work_scope(nb::module_ &module) {
         "_wait_for_work",
         [] {
             const StreamRef stream = current_stream();
-            wait_without_gil(
+            wait_with_signals(
                 [&](const KeepWaiting &keep_waiting) { synchronize(stream, keep_waiting); });
         },
         "Wait for the work of the thread's current stream. Raises LogicError, and leaves the "
         "capture valid, if the stream is being captured.");
-    module.def("_record_check", record, nb::arg("failed"), nb::arg("error"), nb::arg("message"),
+    module.def("_record_check", record,
                "If the current stream is being captured, make the next wait for a launch of the "
                "graph raise an error with a message if the one element of ``failed`` is not 0. "
                "Returns False, and does nothing, if the work runs now.\n\n"

@@ -318,3 +318,22 @@ def test_refused_functions_are_named(stream):
     graph.launch(stream)
     stream.synchronize()
     assert np.array_equal(out.get(), HOST + 1)
+
+
+def test_an_error_of_an_ended_graph_outlives_the_hold_that_recorded_it(stream):
+    """`with cuda.Device(0)` retains the primary context, which lives on after the block."""
+    with cuda.Context.get_device():
+        graph, x, i, y = checked_graph("take", stream)
+    set_now(i, [0, 1000, 7])
+    graph.launch(stream)
+    end = cuda.Event()
+    end.record(stream)
+    while not end.query():
+        time.sleep(0.001)
+    del graph, x, i, y, end
+    for _ in range(20):  # CUDA reports the end of a graph in a thread of its own
+        gc.collect()
+        cuda.mem_get_info()
+        time.sleep(0.05)
+    with pytest.raises(IndexError, match="size 1000"):
+        stream.synchronize()

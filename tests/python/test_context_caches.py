@@ -92,3 +92,39 @@ def test_a_context_has_a_unique_number(device):
     again.pop()
     again.detach()
     del handle
+
+
+def test_a_reset_of_the_primary_context_ends_what_is_kept_for_it(run_program):
+    done = run_program(
+        """
+        import gc, weakref
+        import numpy as np
+        import pycuda.driver as cuda
+
+        cuda.init()
+        device = cuda.Device(0)
+        numbers = np.arange(1 << 20, dtype=np.float32)
+
+        def use():
+            context = device.retain_primary_context()
+            context.push()
+            memory = cuda.mem_alloc(numbers.nbytes)
+            stream, host = cuda.Stream(), np.zeros(10, np.float32)
+            with cuda.capture(stream) as recording:
+                cuda.memcpy_htod_async(memory, host, stream)
+            cuda.memcpy_htod(memory, numbers)  # a large copy through page-locked memory
+            assert (cuda.from_device(memory, 1 << 20, np.float32) == numbers).all()
+            return recording.graph, weakref.ref(host)
+
+        for _ in range(3):
+            graph, host = use()
+            gc.collect()
+            assert host() is not None
+            device.reset_primary_context()
+            gc.collect()
+            assert host() is None
+        print("done")
+        """,
+        PYCUDA_COPY_THREADS="2",
+    )
+    assert (done.stdout, done.stderr) == ("done\n", "")

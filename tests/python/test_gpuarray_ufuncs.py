@@ -1,5 +1,7 @@
 """numpy's universal functions called on arrays of the device: keywords and methods."""
 
+import platform
+
 import numpy as np
 import pytest
 from marks import slow
@@ -382,3 +384,19 @@ def test_complex_powers_of_infinity():
     for exponent in (1, 2, 3):
         ours = np.float_power(gpuarray.to_gpu(x), exponent).get()
         np.testing.assert_array_equal(ours, np.float_power(x, exponent))
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64",
+    reason="NumPy's 1 / 0 of integers depends on the processor",
+)
+@pytest.mark.parametrize("dtype", "?bBhHiIlL")
+def test_reciprocals_of_integers(dtype):
+    x = np.array([0, 1, 2, -1, 0]).astype(dtype)
+    index = np.array([0, 0, 1, 2, 4])
+    with np.errstate(all="ignore"):
+        both(np.reciprocal, x)
+        expected, ours = x.copy(), gpuarray.to_gpu(x)
+        np.reciprocal.at(expected, index)
+    np.reciprocal.at(ours, gpuarray.to_gpu(index))
+    agree(ours, expected)

@@ -33,6 +33,7 @@ class Program:
         self.busy = cuda.Stream(cuda.stream_flags.NON_BLOCKING)
         self.home = cuda.Stream(cuda.stream_flags.NON_BLOCKING)
         self.memory = cuda.mem_alloc(4 * N)
+        self.sevens = cuda.to_device(np.full(N, 7, np.float32))
         self.add.bind(gpuarray.zeros(N, np.float32), ONE, block=BLOCK)()
         self.hold(1)
         cuda.Context.synchronize()
@@ -131,6 +132,77 @@ def test_objects_that_hold_memory_are_kept_until_the_kernel_is_done(program, hol
 
     for use in prepared, called, bound_before:
         assert program.later_arrays_are_unchanged(use), use.__name__
+
+
+def copy_rows(program, target):
+    copy = cuda.Memcpy2D()
+    copy.set_src_device(program.sevens)
+    copy.set_dst_device(target)
+    copy.width_in_bytes = copy.src_pitch = copy.dst_pitch = 4 * N
+    copy.height = 1
+    copy(program.busy)
+
+
+WRITES = {
+    "memset_d32_async": lambda p, to: cuda.memset_d32_async(to, 1, N, p.busy),
+    "memset_d2d32_async": lambda p, to: cuda.memset_d2d32_async(
+        to, 4 * N, 1, N, 1, p.busy
+    ),
+    "memcpy_htod_async": lambda p, to: cuda.memcpy_htod_async(
+        to, np.ones(N, np.float32), p.busy
+    ),
+    "memcpy_dtod_async": lambda p, to: cuda.memcpy_dtod_async(
+        to, p.sevens, 4 * N, p.busy
+    ),
+    "memcpy_batch_async": lambda p, to: cuda.memcpy_batch_async(
+        [to], [p.sevens], [4 * N], p.busy
+    ),
+    "memcpy_peer_async": lambda p, to: cuda.memcpy_peer_async(
+        to, p.sevens, 4 * N, stream=p.busy
+    ),
+    "Memcpy2D": copy_rows,
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_objects_that_hold_memory_are_kept_until_a_write_is_done(program, name):
+    def write(x):
+        WRITES[name](program, Holder(x))
+
+    assert program.later_arrays_are_unchanged(write)
+
+
+def test_objects_that_hold_memory_are_kept_until_a_read_is_done(program):
+    host = np.zeros(N, np.float32)
+
+    def read(x):
+        with program.home:
+            x.fill(3)
+        cuda.Context.synchronize()
+        program.hold()
+        cuda.memcpy_dtoh_async(host, Holder(x), program.busy)
+
+    assert program.later_arrays_are_unchanged(read)
+    assert (host == 3).all()
+
+
+def test_memory_that_a_holder_returns_is_ordered_like_an_array(program):
+    """The first use of a block follows the block's earlier user in its home stream."""
+
+    class HolderOfMemory(Holder):
+        def get_pointer(self):
+            return self.array.gpudata
+
+    with program.home:
+        earlier = gpuarray.zeros(N, np.float32)
+        cuda.Context.synchronize()
+        program.slow(earlier, np.int32(20_000_000), block=BLOCK)
+        del earlier
+        x = gpuarray.empty(N, np.float32)  # the same block
+    cuda.memset_d32_async(HolderOfMemory(x), 0, N, program.busy)
+    program.busy.synchronize()
+    program.home.synchronize()
+    assert not x.get().any()
 
 
 def graph_of(program, kind, x):

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 namespace pycuda {
 
@@ -34,8 +35,6 @@ class Context {
     /// Uses a context that someone else keeps alive.
     static Context borrow(CUcontext handle);
 
-    /// The context of this handle, if an object of this library uses it already.
-    static std::optional<Context> find(CUcontext handle);
     /// The current context of this thread, also if another library made it current.
     static std::optional<Context> current();
     /// As current(). If no context is current, the default context becomes current in this thread.
@@ -73,11 +72,12 @@ class Context {
     /// False after the context was destroyed or released: it cannot be used any more.
     bool usable() const noexcept;
 
-    /// Registers a function that is called before the context is destroyed or released, with the
-    /// context current. For state that is kept for each context but must not keep the context
-    /// alive. Returns false and registers nothing if other code destroys the context. `action` must
-    /// not throw.
-    bool before_release(std::function<void()> action) const;
+    /// Registers a function that is called before the context is destroyed, reset or released for
+    /// the last time by this library, with the context current. It replaces an earlier one of the
+    /// same name. For state that is kept for each context but must not keep the context alive.
+    /// Returns false and registers nothing if other code destroys the context. `action` must not
+    /// throw.
+    bool before_end(std::string_view name, std::function<void()> action) const;
 
     /// As above for a stream of the context: `action` is called before the stream is destroyed.
     /// Returns false for a stream that other code destroys.

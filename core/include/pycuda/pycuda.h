@@ -45,6 +45,7 @@
 #include <pycuda/image_kind.h>
 #include <pycuda/init.h>
 #include <pycuda/jit_linker.h>
+#include <pycuda/kept_objects.h>
 #include <pycuda/kernel_argument.h>
 #include <pycuda/kernel_fault.h>
 #include <pycuda/kernel_signature.h>

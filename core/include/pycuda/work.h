@@ -15,7 +15,7 @@
 //   memory    read() and write() return the address of an operand, and record that the stream uses
 //             its memory: the memory serves no other array before the work is done. write() also
 //             checks that the operand may be written. follow() lets the work wait for the stream of
-//             another library.
+//             another library. keep_until_done() keeps any other object that the work uses.
 //
 //     Work work(stream);
 //     launch(kernel, {grid, block, 0, work.stream()}, work.write(out), work.read(x), n);
@@ -99,7 +99,7 @@ class [[nodiscard]] Work {
     Work &operator=(Work &&) = delete;
     /// Records the end of the work if memory of another stream was used.
     ~Work() {
-        if (!away_.empty()) [[unlikely]]
+        if (!away_.empty() || !kept_.empty()) [[unlikely]]
             record();
     }
 
@@ -135,8 +135,11 @@ class [[nodiscard]] Work {
     /// Lets the work wait for what is now in `producer`, a stream of the current context.
     void follow(StreamRef producer);
 
+    /// Keeps an object until the work is done, or until the graph that records it has ended. For
+    /// what the work uses and is not ArrayMemory: host buffers, textures, objects of the program.
+    void keep_until_done(std::shared_ptr<void> object);
     /// Keeps an object until the graph that records the work has ended. Does nothing if the work is
-    /// not captured.
+    /// not captured. For memory whose owner waits for the device before the memory is freed.
     void keep_in_graph(std::shared_ptr<void> object);
 
     /// For captured work that checks values: the address of an int32 for each failure, 0 before the
@@ -166,6 +169,7 @@ class [[nodiscard]] Work {
     void note_elsewhere(const std::shared_ptr<ArrayMemory> &memory);
     void wait_for_home(const ArrayMemory &memory) const;
     void record() noexcept;
+    Context stream_context() const;
     [[noreturn]] static void throw_captured(std::string_view what);
     [[noreturn]] static void throw_context_ended();
 
@@ -174,6 +178,7 @@ class [[nodiscard]] Work {
     CUcontext context_ = nullptr; ///< of the stream; null before the first memory is noted
     std::shared_ptr<detail::CaptureMemory> capture_;
     std::vector<std::shared_ptr<ArrayMemory>> away_; ///< memory whose home is another stream
+    std::vector<std::shared_ptr<void>> kept_;        ///< of keep_until_done()
 };
 
 /// In the scope of this object, a thread whose current stream is being captured queues work in a

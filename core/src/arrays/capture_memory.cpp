@@ -17,7 +17,6 @@ namespace {
 struct Captures {
     CallerMutex mutex;
     std::vector<std::weak_ptr<CaptureMemory>> all;
-    std::vector<CUcontext> watched; ///< contexts whose end calls end()
 
     std::shared_ptr<CaptureMemory> find(std::uint64_t id) {
         std::erase_if(all, [](const auto &one) { return one.expired(); });
@@ -26,33 +25,16 @@ struct Captures {
                 return alive;
         return nullptr;
     }
-    void watch(const Context &context);
     void end(CUcontext context) noexcept;
 };
 
 Captures &captures() { return never_destroyed<Captures>(); }
 
-void Captures::watch(const Context &context) {
-    const CUcontext handle = context.get();
-    if (std::ranges::find(watched, handle) == watched.end() &&
-        context.before_release([handle] { captures().end(handle); }))
-        watched.push_back(handle);
-}
-
-/// A graph cannot be launched after the end of its context, so it needs no memory. A primary
-/// context lives on if it was retained several times.
+/// A graph cannot be launched after the end of its context, so it needs no memory.
 void Captures::end(CUcontext context) noexcept {
     std::vector<std::shared_ptr<CaptureMemory>> ended; // released without the lock
     {
-        const std::optional<Context> other = Context::find(context);
         std::lock_guard lock(mutex);
-        std::erase(watched, context);
-        try {
-            if (other)
-                return watch(*other);
-        } catch (const std::exception &) { // no host memory: the graphs keep what they own
-            return;
-        }
         for (const std::weak_ptr<CaptureMemory> &one : all)
             if (std::shared_ptr<CaptureMemory> alive = one.lock();
                 alive && alive->context() == context)
@@ -85,7 +67,7 @@ std::shared_ptr<CaptureMemory> CaptureMemory::of(StreamRef stream) {
     captures().all.push_back(made);
     if (const std::optional<Context> current = Context::current();
         current && current->get() == handle)
-        captures().watch(*current);
+        current->before_end("captures", [handle] { captures().end(handle); });
     return made;
 }
 

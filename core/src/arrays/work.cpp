@@ -8,6 +8,7 @@
 #include <pycuda/called_function.h>
 #include <pycuda/driver.h>
 #include <pycuda/event.h>
+#include <pycuda/kept_objects.h>
 
 #include <algorithm>
 #include <stdexcept>
@@ -84,6 +85,13 @@ void Work::follow(StreamRef producer) {
     const Event produced(Context::borrow(context), CU_EVENT_DISABLE_TIMING);
     produced.record(producer);
     driver().cuStreamWaitEvent(stream_.get(), produced.get(), 0);
+}
+
+void Work::keep_until_done(std::shared_ptr<void> object) {
+    if (capture_ != nullptr)
+        capture_->keep(std::move(object));
+    else
+        kept_.push_back(std::move(object));
 }
 
 void Work::keep_in_graph(std::shared_ptr<void> object) {
@@ -195,19 +203,30 @@ Workspace::Workspace(const std::shared_ptr<ArrayContext> &context, std::size_t b
     address_ = work_.use(memory_);
 }
 
+/// An event is recorded in streams of its own context only.
+Context Work::stream_context() const {
+    if (kernel_context_ != nullptr)
+        return *kernel_context_;
+    if (context_ == nullptr)
+        return Context::require_current();
+    if (!away_.empty() && away_.front()->context()->handle() == context_)
+        return away_.front()->context()->context();
+    return Context::borrow(context_);
+}
+
 void Work::record() noexcept {
     const Driver *driver = driver_for_cleanup();
     if (driver == nullptr)
         return;
     try {
-        // An event is recorded in streams of its own context only.
-        const Context &first = away_.front()->context()->context();
-        const Context context = kernel_context_ != nullptr ? *kernel_context_
-                                : first.get() == context_  ? first
-                                                           : Context::borrow(context_);
+        const Context context = stream_context();
         if (!context.usable())
             return;
         const ScopedContext scope(context);
+        for (std::shared_ptr<void> &object : kept_)
+            pycuda::keep_until_done(std::move(object), stream_, context);
+        if (away_.empty())
+            return;
         auto done = std::make_shared<Event>(context, CU_EVENT_DISABLE_TIMING);
         done->record(stream_);
         for (const std::shared_ptr<ArrayMemory> &memory : away_) {

@@ -10,7 +10,7 @@ namespace pycuda {
 
 std::shared_ptr<LibraryHandles> LibraryHandles::make(const Context &context) {
     std::shared_ptr<LibraryHandles> handles(new LibraryHandles(context));
-    handles->is_ours_ = context.before_release([weak = std::weak_ptr(handles)] {
+    handles->is_ours_ = context.before_end("library handles", [weak = std::weak_ptr(handles)] {
         if (std::shared_ptr<LibraryHandles> alive = weak.lock())
             alive->destroy();
     });

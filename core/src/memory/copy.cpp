@@ -100,6 +100,7 @@ void copy_to_peer(CUdeviceptr to, const Context &to_context, CUdeviceptr from,
 
 void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes, Work &work,
                     const KeepWaiting &keep_waiting) {
+    const CallerUnlocked unlocked;
     const StreamRef stream = work.stream();
     if (stream.is_default())
         return copy_to_device(to, from, bytes, keep_waiting);
@@ -116,6 +117,7 @@ void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes, Work &w
 
 void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const Work &work,
                   const KeepWaiting &keep_waiting) {
+    const CallerUnlocked unlocked;
     const StreamRef stream = work.stream();
     work.require_running("a copy to the host");
     if (stream.is_default())

@@ -115,7 +115,7 @@ class Rings {
             ring = std::make_shared<Ring>(
                 (CopyTeam::asked_for() ||
                  context.device().attribute(CU_DEVICE_ATTRIBUTE_INTEGRATED) == 0) &&
-                context.before_release([this, handle = context.get()] { drop(handle); }));
+                context.before_end("copies", [this, handle = context.get()] { drop(handle); }));
         return ring;
     }
 

@@ -33,6 +33,7 @@ namespace pycuda {
 namespace {
 
 using detail::ContextOwner;
+using detail::ContextState;
 
 /// The owners of each context. A primary context has several owners if it was retained several
 /// times; each owner releases it once.
@@ -42,11 +43,9 @@ class Registry {
         Owners others; // released after the lock: the end of an owner takes the lock
         std::lock_guard lock(mutex_);
         others = owners_of(handle);
-        const auto alive =
-            std::ranges::find_if(others, [](const auto &owner) { return !owner->gone; });
+        std::shared_ptr<ContextState> state = state_of(others);
         auto made = std::make_shared<ContextOwner>(
-            handle, device, hold,
-            alive != others.end() ? (*alive)->streams : std::make_shared<detail::StreamSet>());
+            handle, device, hold, state ? std::move(state) : std::make_shared<ContextState>());
         owners_[handle].push_back(made);
         retired_.erase(handle);
         return made;
@@ -67,6 +66,13 @@ class Registry {
         owners = owners_of(handle);
         const auto found = std::find_if(owners.rbegin(), owners.rend(), usable);
         return found == owners.rend() ? nullptr : *found;
+    }
+    /// What the owners of a context share; null if there are none.
+    std::shared_ptr<ContextState> state_of(CUcontext handle) {
+        Owners owners; // released after the lock
+        std::lock_guard lock(mutex_);
+        owners = owners_of(handle);
+        return state_of(owners);
     }
     /// The owners of `handle` become useless. Returns how many of them had retained it.
     int give_up(CUcontext handle) {
@@ -105,6 +111,12 @@ class Registry {
 
   private:
     using Owners = std::vector<std::shared_ptr<ContextOwner>>;
+
+    static std::shared_ptr<ContextState> state_of(const Owners &owners) {
+        const auto alive =
+            std::ranges::find_if(owners, [](const auto &owner) { return !owner->gone; });
+        return alive == owners.end() ? nullptr : (*alive)->state;
+    }
 
     /// The owners that exist, in the order in which they were made. Forgets the others.
     Owners owners_of(CUcontext handle) {
@@ -235,7 +247,8 @@ CUresult detail::ContextOwner::give_back() noexcept {
     const Driver *loaded = driver_for_cleanup();
     if (!loaded || hold == Hold::Borrowed || gone.exchange(true))
         return CUDA_SUCCESS;
-    run_last_actions(*loaded);
+    if (state->holders.fetch_sub(1) == 1)
+        state->end(*loaded, handle);
     if (const CUevent mark = spare_mark.exchange(nullptr))
         report_cleanup("cuEventDestroy", loaded->cuEventDestroy.get()(mark));
     if (hold == Hold::Own) {
@@ -248,21 +261,21 @@ CUresult detail::ContextOwner::give_back() noexcept {
     return result;
 }
 
-void detail::ContextOwner::add_last_action(std::function<void()> action) {
+void detail::ContextState::before_end(std::string_view name, std::function<void()> action) {
     std::lock_guard lock(mutex_);
-    last_actions_.push_back(std::move(action));
+    last_actions_[name] = std::move(action);
 }
 
-void detail::ContextOwner::run_last_actions(const Driver &loaded) noexcept {
-    std::vector<std::function<void()>> actions;
+void detail::ContextState::end(const Driver &loaded, CUcontext context) noexcept {
+    std::map<std::string_view, std::function<void()>> actions;
     {
         std::lock_guard lock(mutex_);
         actions.swap(last_actions_);
     }
     CUcontext popped = nullptr;
-    if (actions.empty() || loaded.cuCtxPushCurrent.get()(handle) != CUDA_SUCCESS)
+    if (actions.empty() || loaded.cuCtxPushCurrent.get()(context) != CUDA_SUCCESS)
         return; // the objects of the actions are destroyed with the context
-    for (const std::function<void()> &action : actions)
+    for (const auto &[name, action] : actions)
         action();
     report_cleanup("cuCtxPopCurrent", loaded.cuCtxPopCurrent.get()(&popped));
 }
@@ -279,6 +292,8 @@ void reset_primary_context(const Device &device) {
         return;
     const std::optional<Context> chosen = Context::get_default();
     const CUcontext handle = driver().cuDevicePrimaryCtxRetain.value(device.get());
+    if (const std::shared_ptr<ContextState> state = registry().state_of(handle))
+        state->end(driver(), handle);
     const int retained = 1 + registry().give_up(handle);
     if (chosen && chosen->get() == handle)
         Context::set_default(std::nullopt);
@@ -303,17 +318,12 @@ Context Context::borrow(CUcontext handle) {
     return Context(make_owner(handle, device_of(handle), ContextOwner::Hold::Borrowed));
 }
 
-std::optional<Context> Context::find(CUcontext handle) {
-    auto owner = registry().find(handle);
-    return owner ? std::optional(Context(std::move(owner))) : std::nullopt;
-}
-
 std::optional<Context> Context::current() {
     CUcontext handle = current_handle();
     if (!handle)
         return std::nullopt;
-    if (std::optional<Context> known = find(handle))
-        return known;
+    if (auto owner = registry().find(handle))
+        return Context(std::move(owner));
     return Context(own_foreign(handle));
 }
 
@@ -354,7 +364,7 @@ std::uint64_t detail::ContextOwner::next_serial() noexcept {
 }
 
 detail::StreamSet *Context::streams() const noexcept {
-    return owner_ ? owner_->streams.get() : nullptr;
+    return owner_ ? &owner_->state->streams : nullptr;
 }
 
 bool Context::usable() const noexcept { return owner_ && !owner_->gone; }
@@ -405,7 +415,7 @@ void Context::detach() {
     // From here, this object holds only the name of the context, not a reference.
     auto name =
         std::make_shared<ContextOwner>(owner_->handle, owner_->device, ContextOwner::Hold::Borrowed,
-                                       std::make_shared<detail::StreamSet>());
+                                       std::make_shared<ContextState>());
     name->attached = false;
     name->gone = true;
     owner_ = std::move(name);
@@ -413,13 +423,13 @@ void Context::detach() {
 }
 
 bool Context::before_stream_ends(CUstream stream, std::function<void()> action) const {
-    return usable() && owner_->streams->before_end(stream, std::move(action));
+    return usable() && owner_->state->streams.before_end(stream, std::move(action));
 }
 
-bool Context::before_release(std::function<void()> action) const {
+bool Context::before_end(std::string_view name, std::function<void()> action) const {
     if (!usable() || owner_->hold == ContextOwner::Hold::Borrowed)
         return false;
-    owner_->add_last_action(std::move(action));
+    owner_->state->before_end(name, std::move(action));
     return true;
 }
 
@@ -441,7 +451,7 @@ static void wait_for_context(const Context &context, detail::ContextOwner &owner
         // wait for. Only streams of other libraries remain for the driver's own wait, which cannot
         // be interrupted.
         detail::wait_loop(function, keep_waiting, detail::StreamPoll(nullptr), wait);
-        for (const Event &mark : owner.streams->mark_busy(context))
+        for (const Event &mark : owner.state->streams.mark_busy(context))
             wait_for(mark.get());
     }
     // The event does not wait for copies between devices (driver 580 on two H200: 1 of 300 copies
@@ -450,7 +460,6 @@ static void wait_for_context(const Context &context, detail::ContextOwner &owner
 }
 
 void Context::synchronize(const KeepWaiting &keep_waiting) const {
-    const CallerUnlocked unlocked;
     ScopedContext scope(*this);
     wait_for_context(*this, *owner_, keep_waiting);
     detail::report_failed_checks(StreamRef());

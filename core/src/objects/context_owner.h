@@ -10,7 +10,9 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,6 +43,21 @@ class StreamSet {
     std::vector<Entry> streams_;
 };
 
+/// What the owners of one context share.
+class ContextState {
+  public:
+    StreamSet streams;
+    std::atomic<int> holders{0}; ///< owners that will destroy or release the context
+
+    void before_end(std::string_view name, std::function<void()> action);
+    /// Runs the registered actions, with the context current.
+    void end(const Driver &loaded, CUcontext context) noexcept;
+
+  private:
+    CallerMutex mutex_;
+    std::map<std::string_view, std::function<void()>> last_actions_;
+};
+
 /// Owns a context as long as a Context or an object of the context exists.
 struct ContextOwner {
     enum class Hold {
@@ -49,31 +66,28 @@ struct ContextOwner {
         Borrowed, // someone else's
     };
 
-    ContextOwner(CUcontext handle, CUdevice device, Hold hold, std::shared_ptr<StreamSet> streams)
-        : handle(handle), device(device), hold(hold), streams(std::move(streams)) {}
+    ContextOwner(CUcontext handle, CUdevice device, Hold hold, std::shared_ptr<ContextState> state)
+        : handle(handle), device(device), hold(hold), state(std::move(state)) {
+        this->state->holders += hold != Hold::Borrowed;
+    }
     ~ContextOwner();
     ContextOwner &operator=(ContextOwner &&) = delete; // no copies either
 
     /// Destroys or releases the context, once.
     CUresult give_back() noexcept;
-    void add_last_action(std::function<void()> action);
 
     const CUcontext handle;
     const CUdevice device;
     const Hold hold;
     const std::uint64_t serial = next_serial();
-    const std::shared_ptr<StreamSet> streams; ///< all owners of a context have the same
-    std::atomic<int> holds{0};                // host memory that would be freed with the context
+    const std::shared_ptr<ContextState> state; ///< all owners of a context have the same
+    std::atomic<int> holds{0};                 // host memory that would be freed with the context
     std::atomic<bool> attached{true};
     std::atomic<bool> gone{false}; // destroyed or released: the context cannot be used any more
     std::atomic<CUevent> spare_mark{nullptr}; // an event that no wait uses
 
   private:
     static std::uint64_t next_serial() noexcept;
-    void run_last_actions(const Driver &loaded) noexcept;
-
-    CallerMutex mutex_;
-    std::vector<std::function<void()>> last_actions_;
 };
 
 /// An event for one wait for a whole context, which is current. The next wait uses it again. Errors

@@ -6,7 +6,6 @@
 #include "objects/wait_loop.h"
 
 #include <abi/extensions.h>
-#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 
 namespace pycuda {
@@ -69,16 +68,13 @@ void Event::record(StreamRef stream) const {
 }
 
 void Event::synchronize(const KeepWaiting &keep_waiting) const {
-    {
-        const CallerUnlocked unlocked;
-        if (keep_waiting)
-            detail::wait_loop(
-                "cuEventSynchronize", keep_waiting,
-                [&] { return driver().cuEventQuery.status(require()); },
-                [&] { return driver().cuEventSynchronize.status(require()); });
-        else
-            driver().cuEventSynchronize(require());
-    }
+    if (keep_waiting)
+        detail::wait_loop(
+            "cuEventSynchronize", keep_waiting,
+            [&] { return driver().cuEventQuery.status(require()); },
+            [&] { return driver().cuEventSynchronize.status(require()); });
+    else
+        driver().cuEventSynchronize(require());
     if (const CUstream stream = recorded_in_.get())
         detail::report_failed_checks(stream);
 }

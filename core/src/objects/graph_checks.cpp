@@ -86,7 +86,7 @@ struct ChecksInUse {
             std::erase_if(unreported, [&](const auto &one) { return one.context == handle; });
             count();
         };
-        if (failure == nullptr || !checks->context_.before_release(forget))
+        if (failure == nullptr || !checks->context_.before_end("failed checks", forget))
             return;
         std::lock_guard lock(mutex);
         if (std::ranges::find(unreported, handle, &Unreported::context) == unreported.end())

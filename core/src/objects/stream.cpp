@@ -8,7 +8,6 @@
 #include "objects/wait_loop.h"
 
 #include <pycuda/called_function.h>
-#include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/event.h>
 
@@ -156,14 +155,11 @@ void synchronize(StreamRef stream, const KeepWaiting &keep_waiting) {
         throw Error(called_function("cuStreamSynchronize"), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
                     "the stream is being captured: its work is recorded and does not run, so "
                     "nothing can wait for it or read its results before the graph is launched");
-    {
-        const CallerUnlocked unlocked;
-        if (keep_waiting)
-            detail::wait_loop("cuStreamSynchronize", keep_waiting, detail::StreamPoll(stream.get()),
-                              [&] { return driver().cuStreamSynchronize.status(stream.get()); });
-        else
-            driver().cuStreamSynchronize(stream.get());
-    }
+    if (keep_waiting)
+        detail::wait_loop("cuStreamSynchronize", keep_waiting, detail::StreamPoll(stream.get()),
+                          [&] { return driver().cuStreamSynchronize.status(stream.get()); });
+    else
+        driver().cuStreamSynchronize(stream.get());
     detail::report_failed_checks(stream);
 }
 

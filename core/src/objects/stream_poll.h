@@ -19,23 +19,29 @@ class StreamPoll {
         if (mark_)
             return driver().cuEventQuery.status(mark_->get());
         const CUresult result = driver().cuStreamQuery.status(stream_);
-        if (result == CUDA_ERROR_NOT_READY && std::chrono::steady_clock::now() >= mark_at_)
+        if (result != CUDA_ERROR_NOT_READY)
+            return result;
+        const Clock::time_point now = Clock::now();
+        if (mark_at_ == Clock::time_point())
+            mark_at_ = now + std::chrono::microseconds(500);
+        else if (now >= mark_at_)
             set_mark();
         return result;
     }
 
   private:
+    using Clock = std::chrono::steady_clock;
+
     /// Not for a stream of another context than the current one: such a stream itself is queried.
     void set_mark() {
-        mark_at_ = std::chrono::steady_clock::time_point::max();
+        mark_at_ = Clock::time_point::max();
         Event mark(CU_EVENT_DISABLE_TIMING);
         if (driver().cuEventRecord.status(mark.get(), stream_) == CUDA_SUCCESS)
             mark_.emplace(std::move(mark));
     }
 
     CUstream stream_;
-    std::chrono::steady_clock::time_point mark_at_ =
-        std::chrono::steady_clock::now() + std::chrono::microseconds(500);
+    Clock::time_point mark_at_; ///< set by the first query that finds work
     std::optional<Event> mark_;
 };
 

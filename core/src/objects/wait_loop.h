@@ -7,6 +7,7 @@
 
 #include "driver/wait_note.h"
 
+#include <pycuda/caller_lock.h>
 #include <pycuda/error.h>
 #include <pycuda/init.h>
 #include <pycuda/pending_work.h>
@@ -18,8 +19,9 @@
 
 namespace pycuda::detail {
 
-/// Waits until `query()` does not return CUDA_ERROR_NOT_READY. Any other failure is thrown.
-/// `wait()` is the driver's own wait for the same work, which shows what kernels have printed.
+/// Waits until `query()` does not return CUDA_ERROR_NOT_READY, without the caller's lock. Any other
+/// failure is thrown. `wait()` is the driver's own wait for the same work, which shows what kernels
+/// have printed. If the work is done already, the costs are those of `query()`.
 template <class Query, class Wait>
 void wait_loop(const char *function, const KeepWaiting &keep_waiting, Query &&query, Wait &&wait) {
     using namespace std::chrono_literals;
@@ -27,31 +29,29 @@ void wait_loop(const char *function, const KeepWaiting &keep_waiting, Query &&qu
     constexpr auto spin = 1ms;
     constexpr auto ask_every = 5ms;
 
-    const Clock::time_point start = Clock::now();
-    bool has_waited = false;
-    Clock::time_point next_question = start + ask_every;
-    for (;;) {
-        CUresult result = query();
-        if (result != CUDA_ERROR_NOT_READY) {
-            if (kernels_may_print.load(std::memory_order_relaxed))
-                static_cast<void>(wait()); // any failure is that of the query
-            if (has_waited)
-                note_wait(function, start, Clock::now());
-            return check(result, function);
-        }
-        has_waited = true;
-        const Clock::time_point now = Clock::now();
-        if (now - start < spin)
-            continue;
-        if (now >= next_question) {
-            if (!keep_waiting()) {
-                interrupt_device_work();
-                throw Interrupted(function);
+    CUresult result = query();
+    if (result == CUDA_ERROR_NOT_READY) {
+        const CallerUnlocked unlocked;
+        const Clock::time_point start = Clock::now();
+        Clock::time_point next_question = start + ask_every;
+        while ((result = query()) == CUDA_ERROR_NOT_READY) {
+            const Clock::time_point now = Clock::now();
+            if (now - start < spin)
+                continue;
+            if (now >= next_question) {
+                if (!keep_waiting()) {
+                    interrupt_device_work();
+                    throw Interrupted(function);
+                }
+                next_question = now + ask_every;
             }
-            next_question = now + ask_every;
+            std::this_thread::sleep_for(std::min<Clock::duration>((now - start) / 16, 1ms));
         }
-        std::this_thread::sleep_for(std::min<Clock::duration>((now - start) / 16, 1ms));
+        note_wait(function, start, Clock::now());
     }
+    if (kernels_may_print.load(std::memory_order_relaxed))
+        static_cast<void>(wait()); // any failure is that of the query
+    check(result, function);
 }
 
 } // namespace pycuda::detail

@@ -62,7 +62,10 @@ INTEGER(bool) INTEGER(signed char) INTEGER(unsigned char) INTEGER(short) INTEGER
 INTEGER(int) INTEGER(unsigned) INTEGER(long long) INTEGER(unsigned long long)
 //: array_reciprocal
 FUNCTION T array_reciprocal(T x) {
-    return array_is_integer<T>::value && x == T(0) ? T(T(1) << (8 * sizeof(T) - 1)) : T(1) / x;
+    if (!array_is_integer<T>::value || x != T(0))
+        return T(1) / x;
+    // As in NumPy on x86-64: the lowest int or long long, 0 of other types.
+    return sizeof(T) >= 4 && T(-1) < T(0) ? T(T(1) << (8 * sizeof(T) - 1)) : T(0);
 }
 __device__ __forceinline__ float array_reciprocal(float x) { return 1.0f / x; }
 __device__ __forceinline__ double array_reciprocal(double x) { return 1.0 / x; }

@@ -36,13 +36,13 @@ class _Lent:
         }
 
 
-def views(*arrays: ArrayBase, stream=None) -> list[np.ndarray] | None:
-    """Wait for the stream and return NumPy's views of arrays; None if the host may not access the arrays.
+def views(*arrays: ArrayBase) -> list[np.ndarray] | None:
+    """Wait for the current stream and return NumPy's views of arrays; None if the host may not access the arrays.
 
     An array without elements has no memory and is replaced by an empty NumPy array. Raises ValueError for arrays of
     different devices.
     """
-    if not _driver._array_wait_for_host(stream, *arrays):
+    if not _driver._array_wait_for_host(*arrays):
         return None
     lent = [
         np.asarray(_Lent(one)) if one.size else np.empty(one.shape, one.dtype)

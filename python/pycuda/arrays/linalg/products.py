@@ -13,7 +13,7 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from pycuda import _driver
-from pycuda._driver import ArrayBase
+from pycuda._driver import ArrayBase, _Work
 from pycuda._driver import _array_apply as _apply
 from pycuda.arrays.creation.conversion import as_array
 from pycuda.arrays.interop import host as _host
@@ -21,25 +21,23 @@ from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
 
 
-def _finish(result, out, stream=None):
+def _finish(result, out):
     if isinstance(out, tuple):  # of numpy's ufuncs
         (out,) = out
     if out is None:
         return result
-    return _apply("copy", result, out=out, stream=stream)
+    return _apply("copy", result, out=out)
 
 
-def _product(a, b, dtype=None, stream=None):
+def _product(a, b, dtype=None):
     for factor in (a, b) if dtype is not None else ():
         if not np.can_cast(factor.dtype, dtype, "same_kind"):
             raise TypeError(
                 f"a factor of {factor.dtype} cannot be cast to {np.dtype(dtype)}"
             )
     dtype = None if dtype is None else np.dtype(dtype)
-    result = _by_host(a, b, dtype, stream)
-    if result is not None:
-        return result
-    return _driver._array_product(a, b, dtype, stream)
+    result = _by_host(a, b, dtype)
+    return _driver._array_product(a, b, dtype) if result is None else result
 
 
 #: The elements of the largest matrix from which NumPy's BLAS multiplies, if the device is the CPU. For smaller ones the
@@ -47,7 +45,7 @@ def _product(a, b, dtype=None, stream=None):
 _LEAST_BY_HOST = 1 << 11
 
 
-def _by_host(a, b, dtype, stream):
+def _by_host(a, b, dtype):
     """Matrices or stacks of them, multiplied by NumPy. None for small ones, for other types, and where the host may not
     use the arrays."""
     if a.dtype != b.dtype or a.dtype.char not in "fdFD" or dtype not in (None, a.dtype):
@@ -60,7 +58,7 @@ def _by_host(a, b, dtype, stream):
     if min(a.size, b.size) == 0 or not _driver._array_host_multiplies():
         return None
     result = _driver._array_empty(shape, a.dtype, a._own_allocator, "C", type(a))
-    lent = _host.views(a, b, result, stream=stream)
+    lent = _host.views(a, b, result)
     if lent is None:
         return None
     with _host.computing("numpy.matmul"):
@@ -85,6 +83,9 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
     >>> gpuarray.matmul(gpuarray.array([[1, 2], [3, 4]]), gpuarray.array([1, 1]))
     array([3, 7])
     """
+    if stream is not None:
+        with _Work(stream):
+            return matmul(x1, x2, out, dtype=dtype)
     for factor in (x1, x2):
         if not isinstance(factor, ArrayBase):
             raise TypeError(
@@ -105,13 +106,13 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
     left, right = a.ndim == 1, b.ndim == 1
     a = a[None, :] if left else a
     b = b[:, None] if right else b
-    result = _product(a, b, dtype, stream)
+    result = _product(a, b, dtype)
     shape = list(result.shape)
     if right:
         del shape[-1]
     if left:
         del shape[-1 if right else -2]
-    return _finish(result._reshape(shape), out, stream)
+    return _finish(result._reshape(shape), out)
 
 
 @public(module=False)

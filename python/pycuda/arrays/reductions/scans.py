@@ -12,6 +12,9 @@ from pycuda.arrays.shapes import axes as _axes
 
 def scan(name: str, a, axis=None, dtype=None, out=None, stream=None):
     """``name``'s running results over ``axis``; None scans the elements in C order."""
+    if stream is not None:
+        with _driver._Work(stream):
+            return scan(name, a, axis, dtype, out)
     a = as_array(a)
     if axis is None:
         source, axis = a._ravel(), 0
@@ -22,9 +25,8 @@ def scan(name: str, a, axis=None, dtype=None, out=None, stream=None):
     if isinstance(out, _driver.ArrayBase):
         dtype = np.promote_types(out.dtype, a.dtype) if dtype is None else dtype
         if out.dtype != dtype:
-            with _driver._Work(stream):
-                return put_into(out, _driver._array_scan(name, source, axis, dtype))
-    return _driver._array_scan(name, source, axis, dtype, stream, out=out)
+            return put_into(out, _driver._array_scan(name, source, axis, dtype))
+    return _driver._array_scan(name, source, axis, dtype, out)
 
 
 @public()

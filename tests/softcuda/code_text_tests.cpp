@@ -58,7 +58,7 @@ std::string compile(const std::string &text, const jit::Target &target) {
     const analysis::LaunchShape launch{.block = {block, 1, 1}};
     const compiler::LlvmKernel kernel =
         compiler::make_llvm(*module, *module->functions[0], launch, {}, target);
-    jit::optimize(kernel.module.get(), target, compiler::llvm_passes());
+    jit::optimize(kernel.module.get(), target, compiler::llvm_passes(kernel.module.get()));
     return kernel.module.text();
 }
 

@@ -305,7 +305,7 @@ void run_all(const std::vector<Prepared> &cases, const jit::Target &target, unsi
     for (std::size_t i = 0; i < cases.size(); ++i)
         builder.build(cases[i].c, lanes, "f" + std::to_string(i));
     jit::require_valid(module, "from the test");
-    jit::optimize(module, target, softcuda::compiler::llvm_passes());
+    jit::optimize(module, target, softcuda::compiler::llvm_passes(module));
     const jit::Code code(jit::emit_object(module, target), {});
     for (std::size_t i = 0; i < cases.size(); ++i)
         run_one(cases[i], code.find_as<Kernel>("f" + std::to_string(i)), lanes, where);

@@ -63,7 +63,7 @@ std::vector<char> compile_kernel(const jit::Target &target) {
     builder.CreateAlignedStore(y, kernel->getArg(0), llvm::Align(4));
     builder.CreateRetVoid();
     jit::require_valid(module, "from the test");
-    jit::optimize(module, target, compiler::llvm_passes());
+    jit::optimize(module, target, compiler::llvm_passes(module));
     return jit::emit_object(module, target);
 }
 
@@ -76,7 +76,7 @@ std::vector<char> compile_frame(const jit::Target &target, std::uint64_t bytes) 
                        {variable});
     builder.CreateRetVoid();
     jit::require_valid(module, "from the test");
-    jit::optimize(module, target, compiler::llvm_passes());
+    jit::optimize(module, target, compiler::llvm_passes(module));
     return jit::emit_object(module, target);
 }
 
@@ -211,7 +211,7 @@ void test_halves_are_compared_as_floats() {
     llvm::Value *same = builder.CreateFCmpOEQ(function->getArg(0), function->getArg(1));
     builder.CreateRet(builder.CreateXor(less, same));
     jit::require_valid(module, "from the test");
-    jit::optimize(module, target, compiler::llvm_passes());
+    jit::optimize(module, target, compiler::llvm_passes(module));
     int floats = 0, of_halves = 0;
     for (const llvm::Instruction &i : function->getEntryBlock())
         if (const auto *compare = llvm::dyn_cast<llvm::FCmpInst>(&i)) {
@@ -344,7 +344,7 @@ void test_constant_offsets_stay_with_their_gather() {
     b.CreateAlignedStore(next_sum, function->getArg(1), llvm::Align(4));
     b.CreateRetVoid();
     jit::require_valid(module, "from the test");
-    jit::optimize(module, target, compiler::llvm_passes());
+    jit::optimize(module, target, compiler::llvm_passes(module));
     int gathers = 0;
     for (const llvm::BasicBlock &block : *function)
         for (const llvm::Instruction &instruction : block) {

@@ -43,7 +43,7 @@ std::string compile(const Launch &launch, const std::string &ptx, std::string_vi
     const jit::Target target = jit::Target::from_environment();
     const compiler::LlvmKernel made =
         compiler::make_llvm(*module, **kernel, launch.shape, {}, target);
-    jit::optimize(made.module.get(), target, compiler::llvm_passes());
+    jit::optimize(made.module.get(), target, compiler::llvm_passes(made.module.get()));
     return made.module.text();
 }
 

@@ -53,8 +53,8 @@ constexpr std::string_view kForHuge[] = {"promote-slots", "sroa", "early-cse", "
 
 std::span<const LlvmStep> llvm_steps() { return kLlvm; }
 
-std::vector<jit::LlvmPass> llvm_passes(ir::Purpose purpose, const llvm::Module &module,
-                                       const PassOptions &options) {
+std::vector<jit::LlvmPass> passes_for(ir::Purpose purpose, const llvm::Module &module,
+                                      const PassOptions &options) {
     const bool huge = jit::is_huge(module);
     std::vector<jit::LlvmPass> chosen;
     for (const LlvmStep &pass : kLlvm) {

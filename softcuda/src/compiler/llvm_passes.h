@@ -23,7 +23,7 @@ struct LlvmStep {
 
 /// Those that run on this module: for a debugger only the required ones, and for huge functions
 /// those whose time does not grow faster than the function.
-[[nodiscard]] std::vector<jit::LlvmPass>
-llvm_passes(ir::Purpose purpose, const llvm::Module &module, const PassOptions &options);
+[[nodiscard]] std::vector<jit::LlvmPass> passes_for(ir::Purpose purpose, const llvm::Module &module,
+                                                    const PassOptions &options);
 
 } // namespace softcuda::compiler

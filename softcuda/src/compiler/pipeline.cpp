@@ -449,6 +449,10 @@ LlvmKernel make_llvm(const ir::Module &module, const ir::Function &kernel,
             .group_blocks = plan.groups.blocks};
 }
 
+std::vector<jit::LlvmPass> llvm_passes(const llvm::Module &module, ir::Purpose purpose) {
+    return passes_for(purpose, module, options_from_environment());
+}
+
 GeneratedKernel finish_kernel(const LlvmKernel &made, const ir::Function &kernel,
                               const jit::Target &target) {
     const StandardFloats standard;
@@ -462,8 +466,8 @@ GeneratedKernel finish_kernel(const LlvmKernel &made, const ir::Function &kernel
                 print_dump(name, text());
         };
     jit::optimize(made.module.get(), target,
-                  llvm_passes(kernel.debug ? ir::Purpose::Debugging : ir::Purpose::Speed,
-                              made.module.get(), options),
+                  passes_for(kernel.debug ? ir::Purpose::Debugging : ir::Purpose::Speed,
+                             made.module.get(), options),
                   show);
     if (options.dumps("optimized"))
         print_dump("optimized", made.module.text());

@@ -85,9 +85,10 @@ struct PlannedKernel {
                                    const analysis::LaunchShape &launch,
                                    const warp::TierRequest &request, const jit::Target &target);
 
-/// The LLVM passes that SOFTCUDA_SKIP does not skip, in order; for a debugger, only those without
-/// which code would be wrong.
-[[nodiscard]] std::vector<jit::LlvmPass> llvm_passes(ir::Purpose purpose = ir::Purpose::Speed);
+/// The LLVM passes for a module that SOFTCUDA_SKIP does not skip, in order; for a debugger, only
+/// those without which code would be wrong.
+[[nodiscard]] std::vector<jit::LlvmPass> llvm_passes(const llvm::Module &module,
+                                                     ir::Purpose purpose = ir::Purpose::Speed);
 
 /// Optimises the kernel of make_llvm() and generates its machine code. Consumes the LLVM IR.
 [[nodiscard]] GeneratedKernel finish_kernel(const LlvmKernel &made, const ir::Function &kernel,

@@ -32,6 +32,18 @@ def test_each_kernel_runs_on_both_processors():
     )
 
 
+def test_results_of_this_processor_are_compared_with_both_of_the_emulator():
+    tests = arm_tests.all_tests(["recordings"])
+    first, second = tests[: len(tests) // 2], tests[len(tests) // 2 :]
+    assert len(first) == sum(arm_tests.RECORDINGS.values())
+    for one, other in zip(first, second, strict=True):
+        host, *_, compared = one.commands
+        assert f"PYCUDA_DRIVER={arm_tests.HOST_LIBRARY}" in host
+        assert len(other.commands) == len(one.commands) - 1
+        # The file that x86-64 writes is the first of those that are compared.
+        assert compared[-2] == other.commands[-1][-2] == host[-1]
+
+
 def test_the_named_files_are_there():
     for name in arm_tests.PYTHON_TESTS:
         text = (ROOT / f"tests/python/{name}.py").read_text()

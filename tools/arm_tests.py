@@ -9,11 +9,11 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/aarch64"
@@ -23,7 +23,8 @@ PACKAGES = ROOT / "build/aarch64-python"
 PYTHON = SYSROOT / "usr/bin/python3.11"
 RESULTS = BUILD / "results"
 LIBRARY = BUILD / "softcuda/libsoftcuda.so"
-HOST_LIBRARY = ROOT / "build/release/softcuda/libsoftcuda.so"
+HOST_BUILD = ROOT / "build/release"
+HOST_LIBRARY = HOST_BUILD / "softcuda/libsoftcuda.so"
 TESTS = ROOT / "tests/softcuda"
 CHECK = ROOT / "tests/recordings/check.py"
 
@@ -73,8 +74,10 @@ LEFT_OUT = (
     "programs: seven of eight such combinations; on cortex-a53 not at all, like text and python",
 )
 NO_ZLUDA = "ZLUDA's values: CLIENT_CHECKOUT must name a checkout of vosen/ZLUDA"
-#: Seconds for one of the commands, and after which none starts.
-PATIENCE, LIMIT = 1200, 3300
+#: Seconds of processor time for a command in the emulator, and seconds after which it must be a deadlock.
+PATIENCE, DEADLOCK = 1200, 7200
+#: Seconds of processor time for each core after which no test starts: other programs on the machine change nothing.
+LIMIT = 3300
 
 
 @dataclass(frozen=True)
@@ -91,7 +94,8 @@ def emulated(processor: str, program: Path, *arguments: str | Path) -> tuple[str
 
     The emulator visits each page of memory that is only reserved, so softcuda must not reserve terabytes.
     """
-    limits = ["timeout", "-s", "KILL", PATIENCE, "prlimit", "--as=12000000000"]
+    limits = ["timeout", "-s", "KILL", DEADLOCK]
+    limits += ["prlimit", "--as=12000000000", f"--cpu={PATIENCE}"]
     emulator = ["qemu-aarch64-static", "-cpu", processor, "-L", SYSROOT]
     return tuple(str(word) for word in (*limits, *emulator, program, *arguments))
 
@@ -141,19 +145,21 @@ def elementwise(processor: str) -> Iterator[Case]:
 def recordings(processor: str) -> Iterator[Case]:
     """Equal to an H200 where the manual defines the bits, and equal to x86-64 in all bits.
 
-    The approximations are those of AVX2: AVX-512 starts from other estimates.
+    The approximations are those of AVX2: AVX-512 starts from other estimates. x86-64 runs them once, before the first of
+    the emulator's processors.
     """
     for what, count in RECORDINGS.items():
         for part in range(count):
-            name = f"{what}-{part}-{processor}"
-            here, there = RESULTS / f"{name}-host", RESULTS / f"{name}-arm"
+            here = RESULTS / f"{what}-{part}-host"
+            there = RESULTS / f"{what}-{part}-{processor}"
             options = ["--every", count, "--first", part, what, "--write"]
             words = [str(word) for word in (CHECK, *options)]
             host = ("env", "SOFTCUDA_ISA=avx2", f"PYCUDA_DRIVER={HOST_LIBRARY}")
+            runs_here = (*host, sys.executable, *words, str(here))
             yield Case(
                 f"recordings {what} {part + 1} of {count}",
                 (
-                    (*host, sys.executable, *words, str(here)),
+                    *((runs_here,) if processor == PROCESSORS[0] else ()),
                     python(processor, *words, there),
                     (sys.executable, __file__, "compare", str(here), str(there)),
                 ),
@@ -165,7 +171,8 @@ def random_programs(processor: str) -> Iterator[Case]:
     runner = BUILD / "tests/softcuda/softcuda_run_tests"
     for first in range(1, RANDOM_PROGRAMS + 1, OF_ONE_TEST):
         folder = RESULTS / f"random-programs-{first}"
-        make = [ROOT / "run", ROOT / "tools/random_programs", "--seed", first]
+        make = ["env", f"PYTHONPATH={HOST_BUILD / 'python'}", sys.executable]
+        make += [ROOT / "tools/random_programs", "--seed", first]
         make += ["--count", OF_ONE_TEST, "--write", folder]
         yield Case(
             f"random programs {first} to {first + OF_ONE_TEST - 1}",
@@ -260,32 +267,49 @@ def run_command(
         return child.returncode, output.read(), usage.ru_utime + usage.ru_stime
 
 
-def run_one(test: Case, end: float) -> tuple[Case, str, str]:
-    """The test with "passed", "failed" or "skipped", and what its commands printed."""
-    if time.monotonic() >= end:
-        return test, "skipped", "the time is over"
+class Result(NamedTuple):
+    """What became of a test: "passed", "failed" or "skipped", what its commands printed, and their processor time."""
+
+    test: Case
+    state: str
+    text: str
+    seconds: float = 0.0
+
+
+def run_one(test: Case, may_start: Callable[[], bool]) -> Result:
+    if not may_start():
+        return Result(test, "skipped", "the time is over")
     environment = {**os.environ, **ENVIRONMENT, **test.environment}
     seconds, printed = 0.0, ""
     for command in test.commands:
         status, printed, used = run_command(command, environment)
         seconds += used
         if status != 0:
-            return test, "failed", f"$ {' '.join(command)}\n{printed}status {status}"
+            text = f"$ {' '.join(command)}\n{printed}status {status}"
+            return Result(test, "failed", text, seconds)
     last = (printed.strip().splitlines() or [""])[-1]
-    return test, "passed", f"{seconds:.0f} s of processor time; {last}"
+    text = f"{seconds:.0f} s of processor time; {last}"
+    return Result(test, "passed", text, seconds)
 
 
 def run_all(names: list[str], show: Callable[[str], None]) -> dict[str, int]:
     """Run the tests of the groups, two at a time on two cores; how many passed, failed and were skipped."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     counts = {"passed": 0, "failed": 0, "skipped": 0}
-    end = time.monotonic() + LIMIT
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        running = [pool.submit(run_one, test, end) for test in all_tests(names)]
+    cores = len(os.sched_getaffinity(0))
+    used = 0.0
+
+    def may_start() -> bool:
+        return used < LIMIT * cores
+
+    with ThreadPoolExecutor(cores) as pool:
+        running = [pool.submit(run_one, test, may_start) for test in all_tests(names)]
         for done in as_completed(running):
-            test, state, text = done.result()
+            test, state, text, seconds = done.result()
             counts[state] += 1
+            used += seconds
             show(f"{state}: {test.name}: {text}\n")
+    show(f"{used / 60:.1f} minutes of processor time\n")
     left_out = (
         *LEFT_OUT,
         *((NO_ZLUDA,) if "CLIENT_CHECKOUT" not in os.environ else ()),

@@ -3,7 +3,6 @@
 import re
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,9 @@ sys.path.insert(0, str(ROOT / "tools"))
 import arm_tests  # noqa: E402
 from arm_tests import Case, run_one  # noqa: E402
 
-LATER = time.monotonic() + 1e6
+
+def always():
+    return True
 
 
 def test_each_kernel_runs_on_both_processors():
@@ -29,6 +30,18 @@ def test_each_kernel_runs_on_both_processors():
         for file in files
         for processor in ("max", "cortex-a53")
     )
+
+
+def test_results_of_this_processor_are_compared_with_both_of_the_emulator():
+    tests = arm_tests.all_tests(["recordings"])
+    first, second = tests[: len(tests) // 2], tests[len(tests) // 2 :]
+    assert len(first) == sum(arm_tests.RECORDINGS.values())
+    for one, other in zip(first, second, strict=True):
+        host, *_, compared = one.commands
+        assert f"PYCUDA_DRIVER={arm_tests.HOST_LIBRARY}" in host
+        assert len(other.commands) == len(one.commands) - 1
+        # The file that x86-64 writes is the first of those that are compared.
+        assert compared[-2] == other.commands[-1][-2] == host[-1]
 
 
 def test_the_named_files_are_there():
@@ -50,25 +63,37 @@ def test_a_failed_command_ends_its_test():
     test = Case(
         "t", (("echo", "one"), ("sh", "-c", "echo two; exit 3"), ("echo", "no"))
     )
-    _, state, text = run_one(test, LATER)
+    _, state, text, _ = run_one(test, always)
     assert state == "failed" and text.endswith("two\nstatus 3") and "no" not in text
 
 
 def test_a_passed_test_shows_its_last_line_and_its_settings_hold():
     command = ("sh", "-c", "echo first; echo $SETTING $SOFTCUDA_ARCH")
-    _, state, text = run_one(Case("t", (command,), {"SETTING": "yes"}), LATER)
+    _, state, text, _ = run_one(Case("t", (command,), {"SETTING": "yes"}), always)
     assert state == "passed" and text == "0 s of processor time; yes 90"
 
 
 def test_processor_time_is_that_of_all_processes_of_all_commands():
     spin = "import time\nwhile time.process_time() < 0.8: pass"
     command = ("sh", "-c", f"{sys.executable} -c '{spin}'; true")
-    _, state, text = run_one(Case("t", (command, command)), LATER)
-    assert state == "passed" and int(text.split()[0]) >= 1
+    _, state, text, seconds = run_one(Case("t", (command, command)), always)
+    assert state == "passed" and int(text.split()[0]) >= 1 and seconds > 1.5
 
 
-def test_nothing_starts_when_the_time_is_over():
-    assert run_one(Case("t", (("false",),)), time.monotonic() - 1)[1] == "skipped"
+def test_nothing_starts_when_the_processor_time_is_used(monkeypatch, tmp_path):
+    spin = "import time\nwhile time.process_time() < 0.3: pass"
+    tests = [Case(f"t{i}", ((sys.executable, "-c", spin),)) for i in range(9)]
+    monkeypatch.setattr(arm_tests, "LIMIT", 0.1)
+    monkeypatch.setattr(arm_tests, "RESULTS", tmp_path)
+    monkeypatch.setattr(arm_tests, "all_tests", lambda names: tests)
+    monkeypatch.setattr(arm_tests.os, "sched_getaffinity", lambda process: {0})
+    shown = []
+    counts = arm_tests.run_all([], shown.append)
+    # The worker may take the next test before the first one is counted.
+    assert 1 <= counts["passed"] <= 2 and counts["passed"] + counts["skipped"] == 9
+    assert any(
+        re.fullmatch(r"0\.\d minutes of processor time\n", line) for line in shown
+    )
 
 
 @pytest.mark.parametrize(

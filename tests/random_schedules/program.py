@@ -56,7 +56,7 @@ class Values:
     size: dict[str, int] = field(default_factory=dict)
     plain: dict[str, bool] = field(default_factory=dict)
     graphs: dict[str, Step] = field(default_factory=dict)
-    kept: set[str] = field(default_factory=set)  # used by a graph
+    kept: set[str] = field(default_factory=set)  # used by a graph, or as an address
 
     def forget(self, name: str) -> None:
         for table_of in (self.device, self.memory, self.size, self.plain):
@@ -166,12 +166,22 @@ class Writer:
             step = replace(step, names={**step.names, "f": step.stream.name})
         self.prepare(step, reads, writes)
         self.lines += self.text_of(step)
+        self.keep_addressed(step)
         self.define(step)
         self.order.work(step.stream, reads, writes)
         if step.kind.result:
             self.order.work(step.stream, writes={self.values.memory[step.names["z"]]})
         if step.kind.waits:
             self.order.host_waits(step.stream)
+
+    def keep_addressed(self, step: Step) -> None:
+        """An int does not keep the memory at its address, so the program must, until the work is done."""
+        text = step.kind.device
+        self.values.kept |= {
+            step.names[n]
+            for n in "xyz"
+            if f"{{{n}}}.ptr" in text or ("copy_over" in text and n in step.names)
+        }
 
     def define(self, step: Step) -> None:
         names, values = step.names, self.values

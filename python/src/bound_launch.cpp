@@ -149,6 +149,7 @@ PyObject *bind(PyObject *self, PyObject *const *args, std::size_t count, PyObjec
         throw_type_error("bind() does not accept In, Out or InOut, because their copies belong to "
                          "a single call; bind device memory, and copy to and from it");
 
+    staged.use().forget(); // each call notes the arguments again
     const std::byte *bytes = block.data();
     BoundLaunch launch{function.function, options.config,        {bytes, bytes + block.size()}, {},
                        nb::borrow(self),  tuple_of(args, count), nb::borrow(options.stream)};

@@ -226,7 +226,7 @@ __global__ void listed(int *out)
     }
     int sum = 0;
     while (list) { sum += list->value; Node *next = list->next; free(list); list = next; }
-    out[0] = sum + (__nv_aligned_device_malloc(8, 1 << 20) == nullptr);
+    out[0] = sum;
 }
 """
 
@@ -252,4 +252,4 @@ def test_blocks_of_one_thread(device):
 
     out[:] = 0
     module.get_function("listed")(cuda.InOut(out), block=(1, 1, 1))
-    assert out[:2].tolist() == [46, 0]
+    assert out[:2].tolist() == [45, 0]

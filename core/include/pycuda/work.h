@@ -138,6 +138,11 @@ class [[nodiscard]] Work {
     /// Keeps an object until the work is done, or until the graph that records it has ended. For
     /// what the work uses and is not ArrayMemory: host buffers, textures, objects of the program.
     void keep_until_done(std::shared_ptr<void> object);
+    /// What was noted so far is not used: nothing is queued after all.
+    void forget() noexcept {
+        away_.clear();
+        kept_.clear();
+    }
     /// Keeps an object until the graph that records the work has ended. Does nothing if the work is
     /// not captured. For memory whose owner waits for the device before the memory is freed.
     void keep_in_graph(std::shared_ptr<void> object);

@@ -60,8 +60,10 @@ class Batch:
         more = "from pycuda import nccl\n" if self.nccl and self.devices > 1 else ""
         return PREAMBLE + more + "\n\n" + body_of(steps, self.devices, self.nccl)
 
-    def run(self, text: str, schedule: int | None) -> tuple[int, str]:
-        """The exit status and the output of a text in a process of its own."""
+    def run(
+        self, text: str, schedule: int | None, patience: int = PATIENCE
+    ) -> tuple[int, str]:
+        """The exit status and the output of a text in a process of its own, which has so many seconds."""
         name = self.folder / f"{abs(hash((text, schedule)))}.py"
         name.write_text(text)
         environment = {**os.environ, "SOFTCUDA_DEVICES": str(self.devices)}
@@ -74,10 +76,10 @@ class Batch:
                 env=environment,
                 capture_output=True,
                 text=True,
-                timeout=PATIENCE,
+                timeout=patience,
             )
         except subprocess.TimeoutExpired:
-            return 124, f"the program does not end within {PATIENCE} s"
+            return 124, f"the program does not end within {patience} s"
         finally:
             name.unlink()
         return done.returncode, (done.stdout + done.stderr).strip()
@@ -95,7 +97,8 @@ class Batch:
             + "\n"
             + RUN_ALL.format(programs=dict(zip(seeds, bodies, strict=True)))
         )
-        status, output = self.run(text, schedule)
+        # The first programs of a process compile their kernels.
+        status, output = self.run(text, schedule, PATIENCE + 30 * len(bodies))
         lines = output.splitlines()
         passed = {int(line.split()[1]) for line in lines if line.startswith("passed ")}
         return [seed for seed in seeds if seed not in passed or status not in (0, 1)]

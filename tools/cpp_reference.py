@@ -52,7 +52,7 @@ GROUPS = {
     "streams": Group(
         "Streams, events and graphs",
         "The order of work on the device.",
-        "stream event wait graph work pending_work",
+        "stream event wait graph work kept_objects pending_work",
     ),
     "launches": Group(
         "Modules and launches",

@@ -235,6 +235,7 @@ def test_a_kernel_that_ctrl_c_ends_is_no_failure(run_program):
     done = run_program(
         ENDLESS
         + "import os, signal, threading\n"
+        + "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         + "threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
         + "cuda.Context.synchronize()",
         timeout=30,

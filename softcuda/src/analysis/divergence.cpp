@@ -21,7 +21,7 @@ class DivergenceFinder {
     DivergenceFinder(const ir::Function &function, const LaunchShape &launch,
                      const std::vector<Range> &ranges, const LoopForest &loops,
                      const DominatorTree &post_dominators, LaneOrder lanes)
-        : independent_(lanes == LaneOrder::Independent), one_thread_(launch.is_one_thread()),
+        : independent_(lanes == LaneOrder::Independent && !launch.is_one_thread()),
           function_(function), loops_(loops), post_dominators_(post_dominators),
           order_(ir::reverse_postorder(function)),
           rules_(launch, ranges, found_.shapes, found_.patterns) {
@@ -34,7 +34,7 @@ class DivergenceFinder {
             rank_[order_[i]->id] = i;
         for (const ir::Value *argument : function.arguments)
             found_.shapes[argument->id] =
-                one_thread_ ? Shape{.groups = 1} : Shape{.groups = kLanes};
+                launch.is_one_thread() ? Shape{.groups = 1} : Shape{.groups = kLanes};
     }
 
     // The rules refer to found_, so it is moved out at the end.
@@ -75,7 +75,7 @@ class DivergenceFinder {
         bool changed = false;
         for (const ir::Value *result : i.results) {
             Shape shape = i.is(ir::Opcode::Phi) ? phi(i) : rules_.evaluate(i, *result);
-            if (independent_ && !one_thread_ && shape.known() && depends_on_time(i))
+            if (independent_ && shape.known() && depends_on_time(i))
                 shape = Shape{.groups = kLanes};
             Shape &old = found_.shapes[result->id];
             shape = meet(old, shape, found_.patterns);
@@ -210,7 +210,7 @@ class DivergenceFinder {
         }
     }
 
-    bool independent_, one_thread_;
+    bool independent_; ///< lanes may come to an instruction at different times
     const ir::Function &function_;
     const LoopForest &loops_;
     const DominatorTree &post_dominators_;

@@ -45,7 +45,8 @@ constexpr LlvmStep kLlvm[] = {
 };
 // clang-format on
 
-/// For huge functions (jit::is_huge). The time of other passes grows faster than the function.
+/// For functions of more than jit::kMostForAllPasses instructions. The time of other passes grows
+/// faster than the function.
 constexpr std::string_view kForHuge[] = {"promote-slots", "sroa", "early-cse", "simplify-cfg",
                                          "adce"};
 
@@ -55,7 +56,7 @@ std::span<const LlvmStep> llvm_steps() { return kLlvm; }
 
 std::vector<jit::LlvmPass> passes_for(ir::Purpose purpose, const llvm::Module &module,
                                       const PassOptions &options) {
-    const bool huge = jit::is_huge(module);
+    const bool huge = jit::has_more_instructions(module, jit::kMostForAllPasses);
     std::vector<jit::LlvmPass> chosen;
     for (const LlvmStep &pass : kLlvm) {
         const bool helps = purpose == ir::Purpose::Speed &&

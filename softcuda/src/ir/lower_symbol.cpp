@@ -109,11 +109,10 @@ std::uint32_t FunctionLowering::shared_variable(const ptx::Function *owner, std:
                                       "' uses too much shared data: " + std::to_string(made.size) +
                                       " bytes, a block has " + std::to_string(kMostStaticShared));
         made.size = 1;
+    } else if (top_.is_entry()) {
+        shared_with_size_.push_back({{owner, index}, found->second});
     } else {
-        if (top_.is_entry())
-            shared_with_size_.push_back({{owner, index}, found->second});
-        else
-            made.offset = module_.common_shared().place({owner, index}, made.size, made.align);
+        made.offset = module_.common_shared().place({owner, index}, made.size, made.align);
     }
     function_.variables.push_back(std::move(made));
     return found->second;

@@ -23,20 +23,10 @@ std::vector<char> run_machine_passes(llvm::Module &module, const Target &target)
     return CodeGeneratorLease(target)->passes(target, size).run(module);
 }
 
-/// In LLVM instructions of one function. With more, liveness and the optimising register allocator
-/// take minutes, because their time grows faster than linearly.
-constexpr std::size_t kMostOptimised = 100'000;
-
-bool is_too_large(const llvm::Module &module) {
-    return std::ranges::any_of(module, [](const llvm::Function &function) {
-        return function.getInstructionCount() > kMostOptimised;
-    });
-}
-
 } // namespace
 
 std::vector<char> emit_object(llvm::Module &module, const Target &target) {
-    if (!is_too_large(module))
+    if (!has_more_instructions(module, kMostOptimised))
         return run_machine_passes(module, target);
     split_blocks(module);
     return run_machine_passes(module, target.without_optimisation());

@@ -20,14 +20,18 @@ inline bool has_many_basic_blocks(const llvm::Loop &loop) {
     return loop.getNumBlocks() > kManyBasicBlocks;
 }
 
-/// LLVM instructions of a function, before the passes, from which on only passes of linear time
-/// run.
-inline constexpr unsigned kHuge = 150'000;
-
-inline bool is_huge(const llvm::Module &module) {
-    return llvm::any_of(module, [](const llvm::Function &function) {
-        return function.getInstructionCount() > kHuge;
+/// Whether a function of the module has more LLVM instructions than that.
+inline bool has_more_instructions(const llvm::Module &module, unsigned most) {
+    return llvm::any_of(module, [&](const llvm::Function &function) {
+        return function.getInstructionCount() > most;
     });
 }
+
+/// Before the passes. With more, only those of linear time run.
+inline constexpr unsigned kMostForAllPasses = 150'000;
+
+/// After the passes. With more, liveness and the optimising register allocator take minutes,
+/// because their time grows faster than linearly.
+inline constexpr unsigned kMostOptimised = 100'000;
 
 } // namespace softcuda::jit

@@ -67,14 +67,21 @@ class Order:
 
     def work(self, stream: Stream, reads=(), writes=()) -> None:
         """Work in the stream that accesses this memory."""
-        clock = self.known(stream)
-        assert not self.missing(clock, reads, writes)
-        clock[stream] = clock.get(stream, 0) + 1
-        self.clocks[stream] = clock
-        for memory in reads:
-            self.memory.setdefault(memory, Uses()).reads[stream] = clock[stream]
-        for memory in writes:
-            self.memory[memory] = Uses((stream, clock[stream]))
+        self.work_of_threads((stream, reads, writes))
+
+    def work_of_threads(self, *works) -> None:
+        """Work that several threads queue at the same time, each (stream, reads, writes): none follows another's."""
+        clocks = [self.known(stream) for stream, _, _ in works]
+        for (stream, reads, writes), clock in zip(works, clocks, strict=True):
+            assert not self.missing(clock, reads, writes)
+            number = self.clocks.get(stream, {}).get(stream, 0) + 1
+            join(clock, self.clocks.get(stream, {}))
+            clock[stream] = number
+            self.clocks[stream] = clock
+            for memory in reads:
+                self.memory.setdefault(memory, Uses()).reads[stream] = number
+            for memory in writes:
+                self.memory[memory] = Uses((stream, number))
 
     def event(self, before: Stream, after: Stream) -> None:
         """`after` waits for the work in `before`."""

@@ -298,10 +298,12 @@ class Writer:
             self.lines += [f"    global {', '.join(names)}"] if names else []
             self.lines += ["    " + line for line in self.text_of(one)]
         self.lines += ["run_together(job0, job1)"]
+        works = []
         for one, (reads, writes) in zip(step.inner, accessed, strict=True):
             self.define(one)
             made = {one.names["z"]} if one.kind.result else set()
-            self.order.work(one.stream, reads, writes | made)
+            works.append((one.stream, reads, writes | made))
+        self.order.work_of_threads(*works)
 
     def add_reduce_all(self, step: Step) -> None:
         """NCCL's sum over two devices, each in its stream."""

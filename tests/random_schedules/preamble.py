@@ -119,8 +119,8 @@ def copy_over(z, x, stream):
     """A copy by way of memory that is allocated and freed in the stream's order."""
     stream = stream or cuda.Stream.from_handle(1)
     memory = cuda.mem_alloc_async(x.nbytes, stream)
-    cuda.memcpy_dtod_async(memory, x.ptr, x.nbytes, stream)
-    cuda.memcpy_dtod_async(z.ptr, memory, x.nbytes, stream)
+    cuda.memcpy_dtod_async(memory, x.gpudata, x.nbytes, stream)
+    cuda.memcpy_dtod_async(z.gpudata, memory, x.nbytes, stream)
     cuda.mem_free_async(memory, stream)
 
 

@@ -151,19 +151,13 @@ class Writer:
         ):  # nothing runs in the stream, and nothing is ordered by it
             self.lines += self.text_of(step)
             return self.define(step)
-        foreign = step.names.get("f")
-        if foreign:  # the consumer waits for the stream that the array names
-            made_by = self.order.memory.get(self.values.memory[step.names["x"]])
-            if not made_by or not made_by.write:
-                foreign = None
-            else:
-                foreign = made_by.write[0]
-                reads_of_x = {self.values.memory[step.names["x"]]}
+        if "f" in step.names:  # the consumer waits for the stream that the array names
+            x = step.names["x"]
+            foreign = self.named_writer(x) or step.stream
+            if foreign != step.stream:
                 self.order.event(foreign, step.stream)
-                self.prepare(step, reads | reads_of_x, writes)
-                step = replace(step, names={**step.names, "f": foreign.name})
-        if step.names.get("f") and not foreign:
-            step = replace(step, names={**step.names, "f": step.stream.name})
+                self.prepare(step, reads | {self.values.memory[x]}, writes)
+            step = replace(step, names={**step.names, "f": foreign.name})
         self.prepare(step, reads, writes)
         self.lines += self.text_of(step)
         self.keep_addressed(step)
@@ -174,13 +168,24 @@ class Writer:
         if step.kind.waits:
             self.order.host_waits(step.stream)
 
+    def named_writer(self, x: str) -> Stream | None:
+        """The stream that wrote an array's memory, if the array's interface can name it.
+
+        1 and 2 are the default streams of the array's own device.
+        """
+        uses = self.order.memory.get(self.values.memory[x])
+        if not uses or not uses.write:
+            return None
+        stream = uses.write[0]
+        of_each_device = stream.name.startswith(("default", "thread"))
+        if of_each_device and stream.device != self.values.device[x]:
+            return None
+        return stream
+
     def keep_addressed(self, step: Step) -> None:
         """An int does not keep the memory at its address, so the program must, until the work is done."""
-        text = step.kind.device
         self.values.kept |= {
-            step.names[n]
-            for n in "xyz"
-            if f"{{{n}}}.ptr" in text or ("copy_over" in text and n in step.names)
+            step.names[n] for n in "xyz" if f"{{{n}}}.ptr" in step.kind.device
         }
 
     def define(self, step: Step) -> None:

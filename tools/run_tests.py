@@ -4,7 +4,7 @@
     ./test fast                 all parts except the sanitizers and the installations: on two cores 40 minutes at first
     ./test PART...              the named parts
     ./test PART OPTIONS...      one part, with options for its tool:  ./test ctest -R parser
-    ./test PYTEST ARGUMENTS...  pytest alone:  ./test tests/python/test_x.py -k name
+    ./test PYTEST ARGUMENTS...  pytest alone:  ./test tests/python/driver/test_x.py -k name
     ./test fix                  format all sources; tests nothing
 
 Parts: layers format types ctest pytest freethreaded asan tsan install wheel docs
@@ -42,7 +42,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 LOGS = BUILD / "test-logs"
 FREE_THREADED_TESTS = [
-    f"tests/python/test_{name}.py"
+    f"tests/python/driver/test_{name}.py"
     for name in ("free_threading", "threads", "launch", "arguments", "bound_launch")
 ]
 CPP_SUFFIXES = {".h", ".cpp", ".cuh"}

@@ -123,7 +123,7 @@ mpi_packages() { have mpirun || echo openmpi-bin; }
 test_packages() {
     [[ -e /usr/include/gtest/gtest.h ]] || echo libgtest-dev
     [[ -e /usr/include/gmock/gmock.h ]] || echo libgmock-dev
-    # For tests/python/test_header_libraries.py, which skips a library that is missing:
+    # For tests/python/compile/test_header_libraries.py, which skips a library that is missing:
     [[ -d /usr/include/glm ]] || echo libglm-dev
     [[ -d /usr/include/eigen3 ]] || echo libeigen3-dev
     [[ -d /usr/include/Random123 ]] || echo librandom123-dev

@@ -7,5 +7,5 @@
 
 A case is a list of Python statements that have the same meaning for NumPy and for the device: only the result of ``base()``
 differs. So each difference that is found is a program of a few lines. tools/random_arrays runs as many
-cases as you ask for; tests/python/test_random_arrays.py runs a few.
+cases as you ask for; tests/python/arrays/test_random_arrays.py runs a few.
 """

@@ -5,7 +5,7 @@
 
 PYCUDA_DRIVER is the path of a driver, which is called through ctypes (by_ctypes). With --every, it takes each N-th
 recording, from the I-th on (0). --write writes a hash of each result, with the bits that need not be those of a GPU:
-two files are equal if two builds have equal results. tests/python/test_recordings.py runs the same recordings with the
+two files are equal if two builds have equal results. tests/python/kernels/test_recordings.py runs the same recordings with the
 module.
 """
 

@@ -1,5 +1,5 @@
 // texture_test.cpp -- texture and surface objects. Tests of kernels that read them are in
-// tests/python/test_compiled_programs.py.
+// tests/python/softcuda/test_runtime_api.py.
 #include "cudart_test.h"
 
 namespace {

@@ -16,137 +16,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-# The layers, as in docs/architecture.md: folder -> the folders that it may include. The longest
-# folder that contains a file applies; every folder may include itself.
-LAYERS: dict[str, set[str]] = {
-    "abi": set(),
-    "core": {"abi"},
-    "softcuda/src/support": {"abi"},
-    "softcuda/src/target": {"softcuda/src/support"},
-    "softcuda/src/target/code": {"softcuda/src/target"},
-    "softcuda/src/ptx": {"abi", "softcuda/src/support"},
-    "softcuda/src/ir": {"abi", "softcuda/src/support", "softcuda/src/ptx"},
-    "softcuda/src/analysis": {"abi", "softcuda/src/support", "softcuda/src/ir"},
-    "softcuda/src/transform": {
-        "abi",
-        "softcuda/src/support",
-        "softcuda/src/ir",
-        "softcuda/src/analysis",
-    },
-    "softcuda/src/rt": {"abi", "softcuda/src/support", "softcuda/src/target"},
-    "softcuda/src/warp": {
-        "abi",
-        "softcuda/src/support",
-        "softcuda/src/ir",
-        "softcuda/src/analysis",
-        "softcuda/src/transform",
-        "softcuda/src/rt",
-    },
-    "softcuda/src/interpret": {
-        "abi",
-        "softcuda/src/support",
-        "softcuda/src/ir",
-        "softcuda/src/analysis",
-        "softcuda/src/transform",
-        "softcuda/src/warp",
-        "softcuda/src/rt",
-    },
-    "softcuda/src/vector_math": {
-        "abi",
-        "softcuda/src/support",
-        "softcuda/src/ir",
-        "softcuda/src/jit",
-        "softcuda/src/target",
-    },
-    "softcuda/src/debug_data": {
-        "softcuda/src/support",
-        "softcuda/src/ir",
-        "softcuda/src/jit",
-    },
-    "softcuda/src/codegen": {
-        "abi",
-        "softcuda/src/support",
-        "softcuda/src/ir",
-        "softcuda/src/analysis",
-        "softcuda/src/transform",
-        "softcuda/src/warp",
-        "softcuda/src/rt",
-        "softcuda/src/vector_math",
-        "softcuda/src/debug_data",
-        "softcuda/src/jit",
-        "softcuda/src/target",
-    },
-    "softcuda/src/jit": {"abi", "softcuda/src/support", "softcuda/src/target"},
-    "softcuda/src/compiler": {
-        "abi",
-        "softcuda/src/support",
-        "softcuda/src/ptx",
-        "softcuda/src/ir",
-        "softcuda/src/analysis",
-        "softcuda/src/transform",
-        "softcuda/src/warp",
-        "softcuda/src/codegen",
-        "softcuda/src/jit",
-        "softcuda/src/rt",
-        "softcuda/src/target",
-    },
-    "softcuda/src/check": {
-        "abi",
-        "softcuda/src/support",
-        "softcuda/src/rt",
-        "softcuda/src/target",
-    },
-    "softcuda/src/profile": {
-        "softcuda/src/support",
-        "softcuda/src/rt",
-        "softcuda/src/target",
-    },
-    "softcuda/src/image": {"abi", "softcuda/src/support"},
-    "softcuda/src/device": {
-        "abi",
-        "softcuda/src/support",
-        "softcuda/src/image",
-        "softcuda/src/check",
-        "softcuda/src/profile",
-        "softcuda/src/rt",
-        "softcuda/src/target",
-        "softcuda/src/compiler",
-    },
-    "softcuda/src/api": {
-        "abi",
-        "softcuda/src/check",
-        "softcuda/src/profile",
-        "softcuda/src/support",
-        "softcuda/src/rt",
-        "softcuda/src/compiler",
-        "softcuda/src/device",
-    },
-    "softcuda/nccl": {"abi", "softcuda/src/target/half_type.h"},
-    "softcuda/nvml": {"abi"},
-    "softcuda/nvjitlink": {"abi"},
-    "softcuda/cudart": {"abi"},
-    "softcuda/libraries/common": {"abi"},
-    "softcuda/libraries/cublas": {"abi", "softcuda/libraries/common"},
-    "softcuda/libraries/cublaslt": {
-        "softcuda/libraries/common",
-        "softcuda/libraries/cublas",
-    },
-    "softcuda/libraries/cufft": {"abi", "softcuda/libraries/common"},
-    "softcuda/libraries/cufftw": {
-        "abi",
-        "softcuda/libraries/common",
-        "softcuda/libraries/cufft",
-    },
-    "softcuda/libraries/curand": {"abi", "softcuda/libraries/common"},
-    "softcuda/libraries/cusolver": {"abi", "softcuda/libraries/common"},
-    "softcuda/libraries/cusparse": {"abi", "softcuda/libraries/common"},
-    "softcuda/link": {"abi", "softcuda/cudart"},
-    "python/src": {"abi", "core"},
-    "python/pycuda/_device": set(),
-    "tests": {"abi", "core", "softcuda"},
-    "benchmarks": {"abi", "core"},
-    "examples": {"core"},
-}
+from layer_table import ARRAY_LAYERS, ARRAYS, LAYERS, layer_of, may_include
 
 # Search folders for `#include "a/b.h"`, in addition to the file's own folder.
 INCLUDE_ROOTS = [
@@ -220,7 +90,7 @@ RULES = [
     ),
     (
         re.compile(r"\bimage_kind\(\)\s*[!=]="),
-        "core/src/objects/device_traits.cpp",
+        "core/src/context/device_traits.cpp",
         "only device_traits.h asks which driver it is",
     ),
     (
@@ -265,13 +135,6 @@ PYTHON_OPTIONAL = {
 }
 
 
-ARRAYS = "python/pycuda/arrays"
-# The folders of ARRAYS, the lowest layer first: each may import from itself and from earlier ones.
-# The files outside these folders (the registry, the arrays' devices) are below all folders.
-ARRAY_LAYERS = """
-    ufuncs creation shapes indexing elementwise reductions sorting interop linalg fourier numerics statistics
-    protocols array_class
-""".split()
 # The modules that arrays may import from the rest of the package; they do not depend on arrays.
 BELOW_ARRAYS = {"_driver", "_c_types", "_device_code", "compiler", "driver", "tools"}
 # Modules that only programs for PyCUDA import; they are on the package's path: pycuda._cluda and so
@@ -290,14 +153,6 @@ class Report:
         self.violations.append(f"{path.as_posix()}:{line}: {message}")
 
 
-def layer_of(path: Path) -> str | None:
-    """The longest folder of the table that contains `path`."""
-    for folder in [path.as_posix(), *(parent.as_posix() for parent in path.parents)]:
-        if folder in LAYERS:
-            return folder
-    return None
-
-
 def is_within(path: Path, folders: tuple[str, ...] | set[str]) -> bool:
     return any(path.is_relative_to(folder) for folder in folders)
 
@@ -312,7 +167,7 @@ def resolve_include(root: Path, path: Path, name: str) -> Path | None:
 
 
 def check_include(
-    path: Path, line: int, name: str, target: Path | None, report: Report
+    root: Path, path: Path, line: int, name: str, target: Path | None, report: Report
 ) -> None:
     """Checks one include against the table."""
     if target is None:
@@ -324,7 +179,7 @@ def check_include(
                     f"<{name}> may be included in {' and '.join(folders)} only",
                 )
         return
-    layer, other = layer_of(path), layer_of(target)
+    layer, other = layer_of(root, path), layer_of(root, target)
     if layer is None or other is None:
         missing = path if layer is None else target
         report.add(
@@ -332,7 +187,7 @@ def check_include(
             line,
             f"{missing.parent} is in no layer; name it in tools/check_layers.py",
         )
-    elif layer != other and not is_within(target, LAYERS[layer]):
+    elif layer != other and not may_include(layer, target, other):
         report.add(path, line, f"{layer} may not include from {other} ({name})")
 
 
@@ -400,7 +255,7 @@ def check_cpp(root: Path, path: Path, report: Report) -> list[Path]:
     for number, line in enumerate(code.splitlines(), start=1):
         if match := re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line):
             target = resolve_include(root, path, match.group(1))
-            check_include(path, number, match.group(1), target, report)
+            check_include(root, path, number, match.group(1), target, report)
             if target is not None:
                 includes.append(target)
     return includes
@@ -545,11 +400,11 @@ def find_circle(edges: dict[Path, list[Path]]) -> list[Path] | None:
 def check_table(report: Report) -> None:
     """Checks the table: every allowed folder is a row or a parent of rows, and there is no cycle."""
     edges = {}
-    for folder, allowed in LAYERS.items():
+    for folder in LAYERS:
         edges[Path(folder)] = sorted(
             Path(row)
             for row in LAYERS
-            if row != folder and is_within(Path(row), allowed)
+            if row != folder and may_include(folder, Path(row), row)
         )
     if circle := find_circle(edges):
         report.add(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def cache_directory() -> Path:
-    """``$PYCUDA_CACHE_DIR``, or a folder in the user's cache folder. core/src/compile/compile_job.cpp has the same rule."""
+    """``$PYCUDA_CACHE_DIR``, or a folder in the user's cache folder. core/src/compile/compilers/compile_job.cpp has the same rule."""
     chosen = os.environ.get("PYCUDA_CACHE_DIR")
     if chosen:
         return Path(chosen)

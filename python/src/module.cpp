@@ -1,8 +1,8 @@
 // module.cpp -- defines pycuda._driver by calling the functions of the other files.
-#include "bindings.h"
+#include "support/bindings.h"
 
-#include "call_errors.h"
-#include "names.h"
+#include "support/call_errors.h"
+#include "support/names.h"
 
 NB_MODULE(_main_interpreter_driver, module) {
     using namespace pycuda::python;

@@ -48,7 +48,7 @@ class DeviceArrays : public OnDevice {
     Array array(const std::vector<T> &values, const Numbers &shape,
                 ScalarType type = type_of<T>()) {
         Array made = Array::empty(ArrayContext::current(), shape, type, Order::C, stream);
-        copy_to_device(made.unrecorded_address(), values.data(), made.bytes());
+        copy_to_device(made.ptr(), values.data(), made.bytes());
         return made;
     }
     Array ramp(const Numbers &shape) {
@@ -65,7 +65,7 @@ class DeviceArrays : public OnDevice {
         assign(dense, from, Casting::Unsafe, stream);
         std::vector<T> result(dense.size());
         if (dense.size() != 0)
-            copy_to_host(result.data(), dense.unrecorded_address(), dense.bytes());
+            copy_to_host(result.data(), dense.ptr(), dense.bytes());
         return result;
     }
     static Array transposed(const Array &x) {

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compile/disk_cache.h"
+#include "compile/cache/disk_cache.h"
 #include "compile_fixture.h"
 
 using namespace pycuda;

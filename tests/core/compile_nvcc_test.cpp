@@ -1,7 +1,7 @@
 // compile_nvcc_test.cpp -- compiles with nvcc, if it is installed.
 #include <gmock/gmock.h>
 
-#include "compile/compiler_search.h"
+#include "compile/compilers/compiler_search.h"
 #include "compile_fixture.h"
 
 using namespace pycuda;

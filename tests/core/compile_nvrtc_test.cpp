@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "compile/compiler_search.h"
+#include "compile/compilers/compiler_search.h"
 #include "compile_fixture.h"
 #include "pycuda/kernel_signature.h"
 

@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "compile/architecture.h"
-#include "compile/compiler_options.h"
+#include "compile/compilers/architecture.h"
+#include "compile/compilers/compiler_options.h"
 #include "pycuda/compile_error.h"
 
 using namespace pycuda;

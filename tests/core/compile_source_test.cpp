@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compile/gnu_extensions.h"
-#include "compile/sha256.h"
-#include "compile/source_text.h"
-#include "compile/source_wrap.h"
+#include "compile/source/gnu_extensions.h"
+#include "compile/source/sha256.h"
+#include "compile/source/source_text.h"
+#include "compile/source/source_wrap.h"
 
 using namespace pycuda::compile_detail;
 using testing::ElementsAre;

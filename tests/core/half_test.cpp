@@ -1,5 +1,5 @@
 // half_test.cpp -- rounding to the 16-bit floating-point types.
-#include "objects/half.h"
+#include "launch/half.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "compile/kernel_pack.h"
+#include "compile/cache/kernel_pack.h"
 #include "compile_fixture.h"
 
 using namespace pycuda;

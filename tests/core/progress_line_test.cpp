@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "compile/progress_line.h"
+#include "compile/compilers/progress_line.h"
 
 using pycuda::compile_detail::ProgressLine;
 using namespace std::chrono_literals;

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "compile/subprocess.h"
+#include "compile/compilers/subprocess.h"
 
 using namespace pycuda::compile_detail;
 using testing::HasSubstr;

@@ -11,6 +11,11 @@ import pytest
 import pycuda.driver as cuda
 from pycuda import _c_types
 
+# For programs of tests that import a test module: it imports this file and its neighbours.
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    filter(None, (os.environ.get("PYTHONPATH"), os.path.dirname(__file__)))
+)
+
 
 @pytest.fixture(scope="session")
 def primary_context():

@@ -6,7 +6,7 @@
 FOLDER contains the built package. LIBRARY is libskip_launches.so, a driver that runs only the kernels in RUNNING,
 whose results later launches depend on. Each operation of operations() is called once. If NVRTC or NumPy is missing,
 the pack is empty, and kernels are compiled at their first use. Entries of the old OUT are reused.
-core/src/compile/kernel_pack.h describes the format.
+core/src/compile/cache/kernel_pack.h describes the format.
 """
 
 from __future__ import annotations

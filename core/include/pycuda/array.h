@@ -51,12 +51,12 @@ class Array {
                          std::span<const std::int64_t> shape, DType dtype, StreamRef stream);
 
     /// Another view of the same memory, whose first element is `offset` bytes after this one's. The
-    /// caller must make sure that the view is inside the memory. Throws as unrecorded_address().
+    /// caller must make sure that the view is inside the memory. Throws as ptr().
     Array view(const Layout &layout, std::int64_t offset = 0) const {
         return view(layout, dtype_, offset);
     }
     Array view(const Layout &layout, DType dtype, std::int64_t offset = 0) const {
-        Array seen(memory_, unrecorded_address() + static_cast<CUdeviceptr>(offset), dtype, layout);
+        Array seen(memory_, ptr() + static_cast<CUdeviceptr>(offset), dtype, layout);
         seen.writable_ = writable_;
         return seen;
     }
@@ -83,11 +83,12 @@ class Array {
             throw_read_only(role);
     }
 
-    /// The address of the first element, for callers that keep the memory alive themselves. Work on
-    /// arrays gets addresses from a Work. 0 if the array has no elements. Throws Error
-    /// (invalid handle) if free() was called, and std::invalid_argument, which names the attribute,
-    /// if attributes were set and do not fit the memory.
-    CUdeviceptr unrecorded_address() const {
+    /// The address of the first element, as GPUArray.ptr: nothing is recorded, so it is for
+    /// comparisons, and for programs that keep the memory alive themselves. Work on arrays gets
+    /// addresses from a Work. 0 if the array has no elements. Throws Error (invalid handle) if
+    /// free() was called, and std::invalid_argument, which names the attribute, if attributes were
+    /// set and do not fit the memory.
+    CUdeviceptr ptr() const {
         if (set_attribute_ != SetAttribute::None) [[unlikely]]
             check_attributes();
         if (memory_ && memory_->freed()) [[unlikely]]

@@ -60,7 +60,7 @@ struct LayoutPart {
 LayoutPart part(const Layout &layout, std::span<const Index> indices);
 
 /// A view of the part of an array that the indices select. Throws like the function above, and like
-/// Array::unrecorded_address().
+/// Array::ptr().
 inline Array part(const Array &array, std::span<const Index> indices) {
     const LayoutPart chosen = part(array.layout(), indices);
     return array.view(chosen.layout, chosen.offset);

@@ -18,8 +18,6 @@
 
 namespace pycuda {
 
-class Work;
-
 /// `keep_waiting` is called while earlier work of the default stream still runs.
 void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes,
                     const KeepWaiting &keep_waiting = {});
@@ -28,14 +26,6 @@ void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes,
 void copy_on_device(CUdeviceptr to, CUdeviceptr from, std::size_t bytes);
 void copy_to_peer(CUdeviceptr to, const Context &to_context, CUdeviceptr from,
                   const Context &from_context, std::size_t bytes);
-
-/// As above, as a piece of work: after the work of its stream. The copy is done when the call
-/// returns. If the work is captured, the graph copies the bytes that `from` contains now, and a
-/// copy to the host throws Error.
-void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes, Work &work,
-                    const KeepWaiting &keep_waiting = {});
-void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const Work &work,
-                  const KeepWaiting &keep_waiting = {});
 
 void copy_to_device_async(CUdeviceptr to, const void *from, std::size_t bytes, StreamRef stream);
 void copy_to_host_async(void *to, CUdeviceptr from, std::size_t bytes, StreamRef stream);

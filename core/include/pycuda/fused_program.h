@@ -7,7 +7,7 @@
 // Each stage is one pass over its arrays: a fusion, or a reduction whose elements a fusion
 // computes. Results of reductions are arrays with which later stages broadcast. If all reductions
 // have the same axes, and a row of elements fits the cache, all stages are one kernel, which reads
-// the arrays once (kernels/fused_rows.h).
+// the arrays once (kernels/fused/fused_rows.h).
 #pragma once
 
 #include <pycuda/array_fusion.h>

@@ -26,6 +26,7 @@
 #include <pycuda/context.h>
 #include <pycuda/failed_check.h>
 #include <pycuda/stream.h>
+#include <pycuda/wait.h>
 
 #include <cuda.h>
 
@@ -118,7 +119,7 @@ class [[nodiscard]] Work {
     /// ended.
     CUdeviceptr read(const Array &array) {
         note(array.memory());
-        return array.unrecorded_address();
+        return array.ptr();
     }
     /// As above, for an array that the work changes. Throws ReadOnlyArray with the array's role
     /// ("out") if the array is read-only.
@@ -216,5 +217,13 @@ class [[nodiscard]] Workspace {
     std::shared_ptr<ArrayMemory> memory_;
     CUdeviceptr address_ = 0;
 };
+
+/// A copy as a piece of work: after the work of its stream, and done when the call returns.
+/// `keep_waiting` is called while earlier work of the stream still runs. If the work is captured,
+/// the graph copies the bytes that `from` contains now, and a copy to the host throws Error.
+void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes, Work &work,
+                    const KeepWaiting &keep_waiting = {});
+void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const Work &work,
+                  const KeepWaiting &keep_waiting = {});
 
 } // namespace pycuda

@@ -4,10 +4,10 @@
 #include "arrays/capture_memory.h"
 #include "arrays/error_flags.h"
 #include "arrays/kernel_table.h"
+#include "arrays/library_handles.h"
 #include "arrays/stream_pool.h"
+#include "context/graph_objects.h"
 #include "driver/never_destroyed.h"
-#include "libraries/library_handles.h"
-#include "objects/graph_objects.h"
 
 #include <pycuda/driver.h>
 #include <pycuda/error.h>

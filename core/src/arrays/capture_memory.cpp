@@ -1,8 +1,8 @@
 // capture_memory.cpp -- the memory of the arrays of a capture, which the recorded graph owns.
 #include "arrays/capture_memory.h"
 
+#include "context/graph_objects.h"
 #include "driver/never_destroyed.h"
-#include "objects/graph_objects.h"
 
 #include <pycuda/driver.h>
 

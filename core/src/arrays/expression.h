@@ -13,7 +13,7 @@
 #pragma once
 
 #include "arrays/operation_types.h"
-#include "compile/source_tokens.h"
+#include "compile/source/source_tokens.h"
 
 #include <pycuda/kernel_argument.h>
 

@@ -1,7 +1,7 @@
 // scalar.cpp -- numbers of the host, and their conversion to the bytes of any type.
 #include <pycuda/scalar.h>
 
-#include "objects/half.h"
+#include "launch/half.h"
 
 #include <array>
 #include <bit>

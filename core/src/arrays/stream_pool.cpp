@@ -1,8 +1,8 @@
 // stream_pool.cpp -- memory that is allocated and freed in the order of one stream.
 #include "arrays/stream_pool.h"
 
-#include "objects/outside_captures.h"
-#include "objects/recording.h"
+#include "context/outside_captures.h"
+#include "context/recording.h"
 
 #include <pycuda/driver.h>
 

@@ -2,10 +2,12 @@
 #include <pycuda/work.h>
 
 #include "arrays/capture_memory.h"
-#include "objects/graph_checks.h"
-#include "objects/outside_captures.h"
+#include "context/graph_checks.h"
+#include "context/outside_captures.h"
 
 #include <pycuda/called_function.h>
+#include <pycuda/caller_lock.h>
+#include <pycuda/copy.h>
 #include <pycuda/driver.h>
 #include <pycuda/event.h>
 #include <pycuda/kept_objects.h>
@@ -241,6 +243,35 @@ void Work::record() noexcept {
         // failure of the work is reported to the code that waits for the stream.
         (void)driver->cuStreamSynchronize.status(stream_.get());
     }
+}
+
+void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes, Work &work,
+                    const KeepWaiting &keep_waiting) {
+    const CallerUnlocked unlocked;
+    const StreamRef stream = work.stream();
+    if (stream.is_default())
+        return copy_to_device(to, from, bytes, keep_waiting);
+    if (work.is_captured()) {
+        const auto *const begin = static_cast<const std::byte *>(from);
+        auto kept = std::make_shared<std::vector<std::byte>>(begin, begin + bytes);
+        copy_to_device_async(to, kept->data(), bytes, stream);
+        return work.keep_in_graph(std::move(kept));
+    }
+    synchronize(stream, keep_waiting); // a wait that can be interrupted
+    copy_to_device_async(to, from, bytes, stream);
+    synchronize(stream);
+}
+
+void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const Work &work,
+                  const KeepWaiting &keep_waiting) {
+    const CallerUnlocked unlocked;
+    const StreamRef stream = work.stream();
+    work.require_running("a copy to the host");
+    if (stream.is_default())
+        return copy_to_host(to, from, bytes, keep_waiting);
+    synchronize(stream, keep_waiting);
+    copy_to_host_async(to, from, bytes, stream);
+    synchronize(stream);
 }
 
 } // namespace pycuda

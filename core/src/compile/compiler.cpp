@@ -10,17 +10,17 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include "byte_stream.h"
-#include "compile_job.h"
-#include "compiler_search.h"
-#include "disk_cache.h"
+#include "compile/cache/byte_stream.h"
+#include "compile/cache/disk_cache.h"
+#include "compile/cache/kernel_pack.h"
+#include "compile/compilers/compile_job.h"
+#include "compile/compilers/compiler_search.h"
+#include "compile/compilers/host_code_includes.h"
+#include "compile/compilers/nvrtc_messages.h"
+#include "compile/compilers/progress_line.h"
+#include "compile/source/gnu_extensions.h"
+#include "compile/source/texture_shim.h"
 #include "driver/never_destroyed.h"
-#include "gnu_extensions.h"
-#include "host_code_includes.h"
-#include "kernel_pack.h"
-#include "nvrtc_messages.h"
-#include "progress_line.h"
-#include "texture_shim.h"
 
 #include <pycuda/caller_lock.h>
 

@@ -1,5 +1,5 @@
 // library_call.cpp -- counts the calls of libraries, and stops them when the process ends.
-#include "library_call.h"
+#include "driver/library_call.h"
 
 #include <pthread.h>
 

@@ -1,7 +1,7 @@
 // cublas.cpp -- products and factorisations of stacks of matrices by cuBLAS.
 #include "libraries/cublas.h"
 
-#include "libraries/library_handles.h"
+#include "arrays/library_handles.h"
 #include "libraries/nvidia_library.h"
 #include "libraries/pointer_table.h"
 

@@ -12,9 +12,9 @@
 #include <pycuda/array_libraries.h>
 #include <pycuda/copy.h>
 
-#include "libraries/library_handles.h"
+#include "arrays/library_handles.h"
+#include "context/outside_captures.h"
 #include "libraries/nvidia_library.h"
-#include "objects/outside_captures.h"
 
 #include <algorithm>
 #include <array>

@@ -2,11 +2,11 @@
 // stack if cuSOLVER has a batched function.
 #include <pycuda/array_libraries.h>
 
+#include "arrays/library_handles.h"
+#include "context/outside_captures.h"
 #include "libraries/cublas.h"
-#include "libraries/library_handles.h"
 #include "libraries/nvidia_library.h"
 #include "libraries/pointer_table.h"
-#include "objects/outside_captures.h"
 
 #include <pycuda/driver.h>
 #include <pycuda/event.h>

@@ -4,7 +4,7 @@
 // workspace from the arrays' pool.
 #include <pycuda/array_sparse.h>
 
-#include "libraries/library_handles.h"
+#include "arrays/library_handles.h"
 #include "libraries/nvidia_library.h"
 
 #include <pycuda/copy.h>

@@ -1,7 +1,7 @@
 // nvidia_library.cpp -- selects the libraries that may be opened, and names their failures.
 #include "libraries/nvidia_library.h"
 
-#include "compile/compiler_search.h"
+#include "compile/compilers/compiler_search.h"
 
 #include <pycuda/array_libraries.h>
 #include <pycuda/device_traits.h>

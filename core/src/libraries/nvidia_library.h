@@ -15,7 +15,7 @@
 //     library_table<Cublas>()->gemm(...)
 #pragma once
 
-#include "objects/outside_captures.h"
+#include "context/outside_captures.h"
 
 #include <pycuda/caller_lock.h>
 #include <pycuda/dtype.h>

@@ -1,7 +1,7 @@
 // pointer_table.h -- the addresses of the matrices of a stack, for batched functions.
 #pragma once
 
-#include "libraries/library_handles.h"
+#include "arrays/library_handles.h"
 
 #include <pycuda/array.h>
 #include <pycuda/copy.h>

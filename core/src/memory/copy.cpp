@@ -1,16 +1,15 @@
 // copy.cpp -- copies between host and device, and filling of memory.
 #include <pycuda/copy.h>
 
+#include "context/graph_checks.h"
 #include "memory/address_range.h"
 #include "memory/freed.h"
 #include "memory/pageable_copy.h"
-#include "objects/graph_checks.h"
 
 #include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>
 #include <pycuda/driver_calls.h>
 #include <pycuda/pending_work.h>
-#include <pycuda/work.h>
 
 #include <memory>
 #include <utility>
@@ -96,35 +95,6 @@ void copy_on_device(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
 void copy_to_peer(CUdeviceptr to, const Context &to_context, CUdeviceptr from,
                   const Context &from_context, std::size_t bytes) {
     driver().cuMemcpyPeer(to, to_context.get(), from, from_context.get(), bytes);
-}
-
-void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes, Work &work,
-                    const KeepWaiting &keep_waiting) {
-    const CallerUnlocked unlocked;
-    const StreamRef stream = work.stream();
-    if (stream.is_default())
-        return copy_to_device(to, from, bytes, keep_waiting);
-    if (work.is_captured()) {
-        const auto *const begin = static_cast<const std::byte *>(from);
-        auto kept = std::make_shared<std::vector<std::byte>>(begin, begin + bytes);
-        copy_to_device_async(to, kept->data(), bytes, stream);
-        return work.keep_in_graph(std::move(kept));
-    }
-    synchronize(stream, keep_waiting); // a wait that can be interrupted
-    copy_to_device_async(to, from, bytes, stream);
-    synchronize(stream);
-}
-
-void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const Work &work,
-                  const KeepWaiting &keep_waiting) {
-    const CallerUnlocked unlocked;
-    const StreamRef stream = work.stream();
-    work.require_running("a copy to the host");
-    if (stream.is_default())
-        return copy_to_host(to, from, bytes, keep_waiting);
-    synchronize(stream, keep_waiting);
-    copy_to_host_async(to, from, bytes, stream);
-    synchronize(stream);
 }
 
 void copy_to_device_async(CUdeviceptr to, const void *from, std::size_t bytes, StreamRef stream) {

@@ -5,10 +5,10 @@
 // with users of the same bin.
 #include <pycuda/memory_pool.h>
 
+#include "context/outside_captures.h"
 #include "driver/block_marks.h"
 #include "driver/pool_block.h"
 #include "memory/freed.h"
-#include "objects/outside_captures.h"
 
 #include <pycuda/caller_lock.h>
 #include <pycuda/driver.h>

@@ -1,7 +1,7 @@
 // virtual_memory.cpp -- address ranges, and physical memory that is mapped to them.
 #include <pycuda/virtual_memory.h>
 
-#include "objects/cleanup.h"
+#include "context/cleanup.h"
 
 #include <pycuda/driver.h>
 

@@ -1,4 +1,4 @@
-"""Recorded operations that check values: a launch finds an error, and the next wait raises it (core/src/objects/graph_checks.h)."""
+"""Recorded operations that check values: a launch finds an error, and the next wait raises it (core/src/context/graph_checks.h)."""
 
 import gc
 import time

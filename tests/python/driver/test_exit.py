@@ -11,7 +11,7 @@ from conftest import is_softcuda
 from pycuda import _driver
 
 SOURCES = Path(__file__).parents[3] / "python/src"
-TABLE, SOURCE = SOURCES / "python_calls.def", SOURCES / "thread_end.cpp"
+TABLE, SOURCE = SOURCES / "python_calls.def", SOURCES / "support/thread_end.cpp"
 
 
 def clean(done):

@@ -1,0 +1,438 @@
+// array_algorithms.cpp -- scans, sorts and products of arrays, for the package's Python code.
+#include "arrays/array_object.h"
+#include "arrays/array_scope.h"
+#include "arrays/array_value.h"
+#include "memory/device_pointer.h"
+#include "memory/work_scope.h"
+#include "support/bindings.h"
+#include "support/errors.h"
+#include "support/python_object.h"
+
+#include <pycuda/array_fusion.h>
+#include <pycuda/array_product.h>
+#include <pycuda/array_scan.h>
+#include <pycuda/array_sort.h>
+#include <pycuda/fused_program.h>
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <deque>
+#include <iterator>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace pycuda::python {
+namespace {
+
+std::optional<ScalarType> type_of(nb::handle dtype) {
+    if (dtype.is_none())
+        return {};
+    return number_type_of(dtype);
+}
+
+nb::object array_scan(const std::string &name, nb::handle self, int axis, nb::handle dtype,
+                      nb::handle out) {
+    const std::optional<Scan> kind = find_scan(name);
+    if (!kind)
+        throw_value_error("there is no scan \"" + name + "\"");
+    const Array &in = require_array(self, "the array to scan");
+    ScanOptions options{.dtype = type_of(dtype), .stream = current_stream()};
+    if (!out.is_none()) {
+        options.out = &require_array(out, "out");
+        scan(*kind, in, axis, options);
+        return nb::borrow(out);
+    }
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
+    return wrap_array(scan(*kind, in, axis, options), Py_TYPE(self.ptr()));
+}
+
+nb::object array_sort(nb::handle self, int axis, bool descending) {
+    const Array &in = require_array(self, "the array to sort");
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
+    return wrap_array(sort(in, axis, {.descending = descending, .stream = current_stream()}),
+                      Py_TYPE(self.ptr()));
+}
+
+nb::object array_argsort(nb::handle self, int axis, bool descending, nb::handle order) {
+    const Array &in = require_array(self, "the array to sort");
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
+    const Array *first = order.is_none() ? nullptr : &require_array(order, "the order");
+    return wrap_array(
+        argsort(in, axis, {.descending = descending, .order = first, .stream = current_stream()}),
+        Py_TYPE(self.ptr()));
+}
+
+nb::object array_select(nb::handle self, int axis, const std::vector<std::int64_t> &ranks) {
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
+    return wrap_array(select(require_array(self, "the array to select from"), axis, ranks,
+                             {.stream = current_stream()}),
+                      Py_TYPE(self.ptr()));
+}
+
+nb::object array_partition(nb::handle self, int axis, std::int64_t rank, bool places,
+                           bool descending) {
+    const Array &in = require_array(self, "the array to partition");
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{self}));
+    const SortOptions options{.descending = descending, .stream = current_stream()};
+    return wrap_array(places ? argpartition(in, axis, rank, options)
+                             : partition(in, axis, rank, options),
+                      Py_TYPE(self.ptr()));
+}
+
+nb::object array_search(nb::handle sorted, nb::handle values, bool right, bool edges) {
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{values}));
+    const Array &from = require_array(sorted, "the sorted array");
+    const Array &wanted = require_array(values, "the values");
+    const SearchSide side = right ? SearchSide::Right : SearchSide::Left;
+    return wrap_array((edges ? search_edges : search_sorted)(from, wanted, side, current_stream()),
+                      Py_TYPE(values.ptr()));
+}
+
+nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype) {
+    const ProductOptions options{.dtype = type_of(dtype), .stream = current_stream()};
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{a, b}));
+    return wrap_array(
+        matrix_product(require_array(a, "a factor"), require_array(b, "a factor"), options),
+        Py_TYPE(a.ptr()));
+}
+
+// Fusion: steps are (operation, operands, dtype of the result or None).
+
+std::vector<Scalar> scalars_of(nb::list constants) {
+    std::vector<Scalar> scalars;
+    for (nb::handle constant : constants) {
+        const Operand operand = require_operand(constant, "a constant");
+        if (operand.is_array())
+            throw_type_error("a constant of a fusion must be a number, not an array");
+        scalars.push_back(operand.scalar());
+    }
+    return scalars;
+}
+
+void fusion_init(Fusion *self, int inputs, nb::list steps, const std::vector<int> &results,
+                 nb::list constants) {
+    std::vector<FusedStep> program;
+    for (nb::handle entry : steps) {
+        nb::tuple step = nb::borrow<nb::tuple>(entry);
+        const auto name = nb::cast<std::string>(nb::object(step[0]));
+        const std::optional<Operation> operation = find_operation(name);
+        if (!operation)
+            throw_value_error("there is no operation \"" + name + "\"");
+        program.push_back({*operation, nb::cast<std::vector<int>>(nb::object(step[1])),
+                           type_of(nb::object(step[2]))});
+    }
+    new (self) Fusion(inputs, std::move(program), results, scalars_of(constants));
+}
+
+/// Whether two constants give the same program. Objects of other types are equal only to
+/// themselves; the Python code of a FusedFunction compares these.
+bool is_same_constant(PyObject *a, PyObject *b) {
+    if (a == b)
+        return true;
+    if (Py_TYPE(a) != Py_TYPE(b))
+        return false;
+    if (PyFloat_CheckExact(a)) // 0.0 and -0.0 differ, and NaN is equal to itself
+        return std::bit_cast<std::uint64_t>(PyFloat_AsDouble(a)) ==
+               std::bit_cast<std::uint64_t>(PyFloat_AsDouble(b));
+    if (PyLong_CheckExact(a) || PyUnicode_CheckExact(a))
+        return PyObject_RichCompareBool(a, b, Py_EQ) == 1;
+    if (!PyTuple_CheckExact(a) || PyTuple_Size(a) != PyTuple_Size(b))
+        return false;
+    for (Py_ssize_t i = 0; i < PyTuple_Size(a); ++i)
+        if (!is_same_constant(PyTuple_GetItem(a, i), PyTuple_GetItem(b, i)))
+            return false;
+    return true;
+}
+
+/// The programs of a fused function, by the types of its arrays and its constants. A call with
+/// known arguments runs no Python code between the function and the kernel.
+class FusedCalls {
+  public:
+    /// Uses `program` for calls with arrays of these types and with these constants. `single`: the
+    /// result is an array, else a tuple.
+    void remember(nb::tuple arguments, nb::object program, bool single) {
+        if (arguments.size() > most_arguments)
+            return;
+        Known known{{}, arguments.size(), program, runner_of(program), single};
+        for (std::size_t i = 0; i < arguments.size(); ++i) {
+            const nb::object argument(arguments[i]);
+            if (is_array(argument))
+                known.arguments[i].type = array_of(argument).dtype().scalar();
+            else
+                known.arguments[i].constant = argument;
+        }
+        const nb::ft_lock_guard lock(mutex_);
+        if (known_.size() < most_known)
+            known_.push_back(std::move(known));
+    }
+
+    /// The result; null if no program is known for these arguments.
+    nb::object run(nb::tuple arguments) const {
+        const std::size_t count = arguments.size();
+        if (count == 0 || count > most_arguments)
+            return {};
+        Given given;
+        for (std::size_t i = 0; i < count; ++i) {
+            const nb::handle argument = NB_TUPLE_GET_ITEM(arguments.ptr(), i);
+            given.arguments[i] = argument;
+            if (!is_array(argument))
+                continue;
+            given.arrays[i] = &array_of(argument);
+            given.objects[given.count] = argument;
+            given.inputs[given.count++] = given.arrays[i];
+        }
+        const Known *known = find({given.arguments.data(), count}, given.arrays);
+        if (known == nullptr)
+            return {};
+        const std::span<const nb::handle> objects(given.objects.data(), given.count);
+        const WorkScope device(objects);
+        const PythonAllocatorScope scope(PythonAllocatorScope::inherited(objects));
+        std::vector<Array> results =
+            known->run({given.inputs.data(), given.count}, current_stream());
+        PyTypeObject *const type = Py_TYPE(objects[0].ptr());
+        return known->single ? wrap_array(std::move(results.front()), type)
+                             : wrap_arrays(std::move(results), type);
+    }
+
+    /// `self` is a FusedFunction, a Python class that derives from this class.
+    static nb::object call(nb::handle self, nb::args arguments, nb::kwargs keywords) {
+        if (keywords.size() == 0)
+            if (nb::object result = nb::cast<const FusedCalls &>(self).run(arguments); result)
+                return result;
+        return self.attr("_call")(*arguments, **keywords);
+    }
+
+    static nb::object wrap_arrays(std::vector<Array> results, PyTypeObject *type) {
+        nb::list list;
+        for (Array &result : results)
+            list.append(wrap_array(std::move(result), type));
+        return nb::tuple(list);
+    }
+
+  private:
+    static constexpr std::size_t most_arguments = 12, most_known = 64;
+
+    /// A Fusion or a FusedProgram.
+    struct Runner {
+        const Fusion *fusion = nullptr;
+        const FusedProgram *program = nullptr;
+
+        std::vector<Array> operator()(std::span<const Array *const> arrays,
+                                      StreamRef stream) const {
+            return fusion != nullptr ? fusion->run(arrays, stream) : program->run(arrays, stream);
+        }
+    };
+    static Runner runner_of(nb::handle program) {
+        Runner runner;
+        if (!nb::try_cast(program, runner.fusion))
+            runner.program = nb::cast<const FusedProgram *>(program);
+        return runner;
+    }
+
+    struct Argument {
+        ScalarType type{};     ///< of an array
+        nb::object constant{}; ///< null for an array
+    };
+    struct Known {
+        std::array<Argument, most_arguments> arguments;
+        std::size_t count;
+        nb::object program; ///< keeps the program alive
+        Runner run;
+        bool single;
+    };
+    struct Given {
+        std::array<nb::handle, most_arguments> arguments, objects;
+        std::array<const Array *, most_arguments> arrays{}, inputs;
+        std::size_t count = 0; ///< of the arrays
+    };
+
+    const Known *find(std::span<const nb::handle> arguments,
+                      std::span<const Array *const> arrays) const {
+        const nb::ft_lock_guard lock(mutex_);
+        for (const Known &known : known_) {
+            bool fits = known.count == arguments.size();
+            for (std::size_t i = 0; fits && i < arguments.size(); ++i) {
+                const Argument &wanted = known.arguments[i];
+                fits = arrays[i] != nullptr
+                           ? !wanted.constant && arrays[i]->dtype().scalar() == wanted.type
+                           : wanted.constant &&
+                                 is_same_constant(arguments[i].ptr(), wanted.constant.ptr());
+            }
+            if (fits)
+                return &known;
+        }
+        return nullptr;
+    }
+
+    mutable nb::ft_mutex mutex_;
+    std::deque<Known> known_; ///< only grows, so results of find() stay valid
+};
+
+/// Returns an array, or a tuple if there are several results.
+template <class Program>
+nb::object fusion_run(const Program &self, nb::sequence arrays, nb::handle stream) {
+    std::vector<const Array *> inputs;
+    std::vector<nb::object> objects;
+    PyTypeObject *type = nullptr;
+    for (nb::handle array : arrays) {
+        objects.push_back(nb::borrow(array));
+        inputs.push_back(&require_array(array, "an argument of a fused function"));
+        type = type == nullptr ? Py_TYPE(array.ptr()) : type;
+    }
+    const std::vector<nb::handle> handles(objects.begin(), objects.end());
+    const WorkScope device{std::span<const nb::handle>(handles)};
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(handles));
+    std::vector<Array> results = self.run(inputs, stream_ref(stream));
+    if (results.size() == 1)
+        return wrap_array(std::move(results[0]), type);
+    return FusedCalls::wrap_arrays(std::move(results), type);
+}
+
+void fusion_run_into(const Fusion &self, nb::sequence results, nb::sequence arrays,
+                     nb::handle constants) {
+    std::vector<Array> to;
+    std::vector<const Array *> inputs;
+    std::vector<nb::object> objects;
+    for (nb::handle result : results) {
+        objects.push_back(nb::borrow(result));
+        to.push_back(require_array(result, "a result"));
+    }
+    for (nb::handle array : arrays) {
+        objects.push_back(nb::borrow(array));
+        inputs.push_back(&require_array(array, "an argument of a fused function"));
+    }
+    const std::vector<nb::handle> handles(objects.begin(), objects.end());
+    const WorkScope device{std::span<const nb::handle>(handles)};
+    if (!constants.is_none())
+        self.run_into(to, inputs, scalars_of(nb::cast<nb::list>(constants)), current_stream());
+    else
+        self.run_into(to, inputs, current_stream());
+}
+
+/// The arrays without their last axis, one for each of its elements.
+void add_parts(std::vector<Array> &parts, const Array &array) {
+    const Layout &whole = array.layout();
+    const int last = whole.dimensions() - 1;
+    if (last < 0)
+        throw_value_error("an array without axes has no parts");
+    Layout layout;
+    for (int axis = 0; axis < last; ++axis)
+        layout.append(whole.extent(axis), whole.stride(axis));
+    for (std::int64_t k = 0; k < whole.extent(last); ++k)
+        parts.push_back(array.view(layout, k * whole.stride(last)));
+}
+
+/// As run_into(), with the elements of the arrays' last axes.
+void fusion_run_into_parts(const Fusion &self, nb::handle result, nb::sequence arrays) {
+    std::vector<Array> to, from;
+    std::vector<nb::object> objects = {nb::borrow(result)};
+    add_parts(to, require_array(result, "a result"));
+    for (nb::handle array : arrays) {
+        objects.push_back(nb::borrow(array));
+        add_parts(from, require_array(array, "an argument of a fused function"));
+    }
+    std::vector<const Array *> inputs;
+    for (const Array &part : from)
+        inputs.push_back(&part);
+    const std::vector<nb::handle> handles(objects.begin(), objects.end());
+    const WorkScope device{std::span<const nb::handle>(handles)};
+    self.run_into(to, inputs, current_stream());
+}
+
+/// A stage is (_Fusion, values, None), or (_Fusion, values, (reduction, axes or None, keepdims,
+/// dtype or None, mean: the number that is subtracted from the count, or None)).
+void program_init(FusedProgram *self, int arrays, nb::list stages,
+                  const std::vector<int> &results) {
+    std::vector<FusedStage> program;
+    for (nb::handle entry : stages) {
+        nb::tuple stage = nb::borrow<nb::tuple>(entry);
+        FusedStage made{nb::cast<const Fusion &>(nb::object(stage[0])),
+                        nb::cast<std::vector<int>>(nb::object(stage[1]))};
+        if (nb::object(stage[2]).is_none()) {
+            program.push_back(std::move(made));
+            continue;
+        }
+        nb::tuple given = nb::borrow<nb::tuple>(nb::object(stage[2]));
+        const auto name = nb::cast<std::string>(nb::object(given[0]));
+        const std::optional<Reduction> found = find_reduction(name);
+        if (!found)
+            throw_value_error("there is no reduction \"" + name + "\"");
+        FusedReduction reduction{.reduction = *found};
+        if (const nb::object axes(given[1]); !axes.is_none())
+            reduction.axes = nb::cast<std::vector<int>>(axes);
+        reduction.keep_axes = nb::cast<bool>(nb::object(given[2]));
+        reduction.dtype = type_of(nb::object(given[3]));
+        if (const nb::object less(given[4]); !less.is_none())
+            reduction.mean_of_less = nb::cast<double>(less);
+        made.reduction = std::move(reduction);
+        program.push_back(std::move(made));
+    }
+    new (self) FusedProgram(arrays, std::move(program), results);
+}
+
+std::string program_obstacle(const FusedProgram &self, nb::sequence arrays) {
+    std::vector<const Array *> inputs;
+    std::vector<nb::object> objects;
+    for (nb::handle array : arrays) {
+        objects.push_back(nb::borrow(array));
+        inputs.push_back(&require_array(array, "an argument of a fused function"));
+    }
+    return self.obstacle(inputs);
+}
+
+nb::list fusion_types(const Fusion &self, nb::list dtypes) {
+    std::vector<ScalarType> types;
+    for (nb::handle dtype : dtypes)
+        types.push_back(number_type_of(dtype));
+    nb::list results;
+    for (ScalarType type : self.result_types(types))
+        results.append(numpy_dtype(type));
+    return results;
+}
+
+} // namespace
+
+void bind_array_algorithms(nb::module_ &module) {
+    nb::class_<Fusion>(module, "_Fusion", "Several elementwise operations in one kernel.")
+        .def("__init__", fusion_init, nb::arg("inputs"), nb::arg("steps"), nb::arg("results"),
+             nb::arg("constants"))
+        .def("run", fusion_run<Fusion>, nb::arg("arrays"), nb::arg("stream").none() = nb::none())
+        .def("run_into", fusion_run_into, nb::arg("results"), nb::arg("arrays"),
+             nb::arg("constants").none() = nb::none())
+        .def("run_into_parts", fusion_run_into_parts, nb::arg("result"), nb::arg("arrays"))
+        .def("result_types", fusion_types, nb::arg("dtypes"));
+    nb::class_<FusedProgram>(module, "_FusedProgram",
+                             "Elementwise operations and reductions, in stages.")
+        .def("__init__", program_init, nb::arg("arrays"), nb::arg("stages"), nb::arg("results"))
+        .def("run", fusion_run<FusedProgram>, nb::arg("arrays"),
+             nb::arg("stream").none() = nb::none())
+        .def("stage_count", &FusedProgram::stage_count)
+        .def("obstacle", program_obstacle, nb::arg("arrays"));
+    nb::class_<FusedCalls>(module, "_FusedCalls",
+                           "Calls a fused function again with known types and constants.")
+        .def(nb::init<>())
+        .def("_remember", &FusedCalls::remember)
+        .def("__call__", &FusedCalls::call);
+    module.def("_array_scan", in_work_scope(array_scan), nb::arg("name"), nb::arg("array"),
+               nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none());
+    module.def("_array_sort", in_work_scope(array_sort), nb::arg("array"), nb::arg("axis"),
+               nb::arg("descending") = false);
+    module.def("_array_argsort", in_work_scope(array_argsort), nb::arg("array"), nb::arg("axis"),
+               nb::arg("descending") = false, nb::arg("order") = nb::none());
+    module.def("_array_select", in_work_scope(array_select));
+    module.def("_array_partition", in_work_scope(array_partition), nb::arg("array"),
+               nb::arg("axis"), nb::arg("rank"), nb::arg("places") = false,
+               nb::arg("descending") = false);
+    module.def("_array_product", in_work_scope(array_product), nb::arg("a"), nb::arg("b"),
+               nb::arg("dtype") = nb::none());
+    module.def("_array_search", in_work_scope(array_search), nb::arg("sorted"), nb::arg("values"),
+               nb::arg("right") = false, nb::arg("edges") = false);
+}
+
+} // namespace pycuda::python

@@ -1,0 +1,78 @@
+// array_rows.cpp -- rows of arrays that indices select, for the package's Python code.
+#include "arrays/array_object.h"
+#include "arrays/array_scope.h"
+#include "memory/work_scope.h"
+#include "support/bindings.h"
+#include "support/errors.h"
+#include "support/python_object.h"
+
+#include <pycuda/array_rows.h>
+
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+namespace pycuda::python {
+namespace {
+
+/// None if an index is out of bounds.
+nb::object array_take_rows(nb::handle base, nb::handle places, bool checked) {
+    const Array &from = require_array(base, "the array");
+    const Array &at = require_array(places, "the indices");
+    if (from.dimensions() == 0)
+        throw_value_error("an array without axes has no rows");
+    std::vector<std::int64_t> shape(at.shape().begin(), at.shape().end());
+    shape.insert(shape.end(), from.shape().begin() + 1, from.shape().end());
+    const std::shared_ptr<ArrayContext> context = from.memory() ? from.context()
+                                                  : at.memory() ? at.context()
+                                                                : ArrayContext::current();
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{base}));
+    const StreamRef stream = current_stream();
+    Array out = Array::empty(context, shape, from.dtype(), Order::C, stream);
+    if (!take_rows(out, from, {&at, checked}, stream))
+        return nb::none();
+    const nb::object dtype = from.dtype().is_opaque() ? base.attr("dtype") : nb::object();
+    return wrap_array(std::move(out), Py_TYPE(base.ptr()), dtype);
+}
+
+bool array_put_rows(nb::handle base, nb::handle places, nb::handle in, bool checked) {
+    return put_rows(require_array(base, "the array"),
+                    {&require_array(places, "the indices"), checked},
+                    require_array(in, "the values"), current_stream());
+}
+
+Operation operation_of(const std::string &name) {
+    const std::optional<Operation> operation = find_operation(name);
+    if (!operation)
+        throw_value_error("there is no operation \"" + name + "\"");
+    return *operation;
+}
+
+bool array_combine_rows(const std::string &name, nb::handle base, nb::handle places, nb::handle in,
+                        bool checked) {
+    const Array &at = require_array(places, "the indices");
+    return combine_rows(operation_of(name), require_array(base, "the array"), {&at, checked},
+                        require_array(in, "the values"), current_stream());
+}
+
+} // namespace
+
+void bind_array_rows(nb::module_ &module) {
+    module.def("_array_has_rows",
+               [](nb::handle array) { return has_rows(require_array(array, "the array")); });
+    module.def("_array_take_rows", in_work_scope(array_take_rows), nb::arg("array"),
+               nb::arg("places"), nb::arg("checked") = true);
+    module.def("_array_put_rows", in_work_scope(array_put_rows), nb::arg("array"),
+               nb::arg("places"), nb::arg("values"), nb::arg("checked") = true);
+    module.def("_array_can_combine_rows", [](const std::string &name, nb::handle dtype) {
+        const std::optional<Operation> operation = find_operation(name);
+        const DType type = dtype_of(dtype);
+        return operation && !type.is_opaque() && can_combine_rows(*operation, type.scalar());
+    });
+    module.def("_array_combine_rows", in_work_scope(array_combine_rows), nb::arg("name"),
+               nb::arg("array"), nb::arg("places"), nb::arg("values"), nb::arg("checked") = true);
+}
+
+} // namespace pycuda::python

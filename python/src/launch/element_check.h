@@ -1,0 +1,17 @@
+// element_check.h -- warns if an array's elements differ from the type of the kernel's pointer.
+#pragma once
+
+#include "launch/function.h"
+
+namespace pycuda::python {
+
+/// Compares the dtype of an array (or a string such as "<f4") with the declared element type of
+/// parameter `index` of the kernel, if the source declares it. Warns once, for example if a float64
+/// array is passed for a `float *`. After the first check of a dtype, this is one comparison of
+/// addresses.
+void check_elements(FunctionObject &function, std::size_t index, nb::handle dtype);
+
+/// As above, for elements with numpy's letter for their kind, and their size.
+void check_elements(FunctionObject &function, std::size_t index, char kind, std::size_t size);
+
+} // namespace pycuda::python

@@ -30,7 +30,6 @@ std::uint64_t step_code(const ElementWalk &walk) noexcept {
                                           std::begin(known_steps));
 }
 
-/// The key of an operation's kernel.
 KernelKey key_of(const TypedOperation &operation, unsigned numbers, const ElementWalk &walk) {
     const int operands = operation.operands();
     std::uint64_t stored = 0;
@@ -59,7 +58,6 @@ KernelKey key_of(const TypedOperation &operation, unsigned numbers, const Elemen
              {walk.wide_index, 1}}};
 }
 
-/// An expression of one step.
 Expression expression_of(const TypedOperation &operation, unsigned numbers) {
     Expression expression;
     ExpressionStep step{operation, {}};
@@ -117,7 +115,10 @@ Layout broadcast_shape(std::span<const Operand> operands, const Array *where) {
     Layout shape;
     bool first = true;
     auto add = [&](const Array &array) {
-        shape = first ? array.layout() : broadcast_shapes(shape, array.layout());
+        if (first)
+            shape = array.layout();
+        else if (!shape.same_shape(array.layout()))
+            shape = broadcast_shapes(shape, array.layout());
         first = false;
     };
     for (const Operand &operand : operands)

@@ -291,11 +291,11 @@ bool fill_by_driver(const Array &to, const Scalar &number, StreamRef stream) {
     Work use(stream);
     const CUdeviceptr address = use.write(to);
     if (size == 1)
-        fill_8_async(address, static_cast<std::uint8_t>(words[0]), to.size(), use.stream());
+        fill_async(address, static_cast<std::uint8_t>(words[0]), to.size(), use.stream());
     else if (size == 2)
-        fill_16_async(address, static_cast<std::uint16_t>(words[0]), to.size(), use.stream());
+        fill_async(address, static_cast<std::uint16_t>(words[0]), to.size(), use.stream());
     else
-        fill_32_async(address, words[0], to.size() * count, use.stream());
+        fill_async(address, words[0], to.size() * count, use.stream());
     return true;
 }
 

@@ -60,10 +60,10 @@ def _make_module(
     way: tuple[str, list[Argument], str],
     arguments: str | Sequence[Argument | str],
     operation: str,
-    name: str,
-    keep: bool,
-    options: Sequence[str] | None,
-    texts: dict[str, str],
+    name: str = "kernel",
+    keep: bool = False,
+    options: Sequence[str] | None = None,
+    **texts: str,
 ) -> tuple[SourceModule, list[Argument]]:
     index, extra, loop = way
     declared = parse_arguments(arguments)
@@ -81,31 +81,18 @@ def _make_module(
     return SourceModule(source, options=options, keep=keep, no_extern_c=True), declared
 
 
-def get_elwise_module(
-    arguments: str | Sequence[Argument | str],
-    operation: str,
-    name: str = "kernel",
-    keep: bool = False,
-    options: Sequence[str] | None = None,
-    **texts: str,
-) -> SourceModule:
-    """The module of an elementwise kernel with parameters ``arguments`` and ``size_t n``.
+def get_elwise_module(*given, **named) -> SourceModule:
+    """``get_elwise_module(arguments, operation, name="kernel", keep=False, options=None, **texts)``: the module of an
+    elementwise kernel with parameters ``arguments`` and ``size_t n``.
 
     ``texts`` contains ``preamble``, ``loop_prep`` and ``after_loop``.
     """
-    return _make_module(_ALL, arguments, operation, name, keep, options, texts)[0]
+    return _make_module(_ALL, *given, **named)[0]
 
 
-def get_elwise_range_module(
-    arguments: str | Sequence[Argument | str],
-    operation: str,
-    name: str = "kernel",
-    keep: bool = False,
-    options: Sequence[str] | None = None,
-    **texts: str,
-) -> SourceModule:
+def get_elwise_range_module(*given, **named) -> SourceModule:
     """As :func:`get_elwise_module`, for a kernel with parameters ``long start, stop, step`` instead of ``n``."""
-    return _make_module(_RANGE, arguments, operation, name, keep, options, texts)[0]
+    return _make_module(_RANGE, *given, **named)[0]
 
 
 def get_elwise_kernel_and_types(
@@ -120,22 +107,15 @@ def get_elwise_kernel_and_types(
     """(module, prepared Function, all of its arguments)."""
     way = _RANGE if use_range else _ALL
     module, declared = _make_module(
-        way, arguments, operation, name, keep, options, texts
+        way, arguments, operation, name, keep, options, **texts
     )
     function = module.get_function(name)
     function.prepare("".join(argument.struct_char for argument in declared))
     return module, function, declared
 
 
-def get_elwise_kernel(
-    arguments: str | Sequence[Argument | str],
-    operation: str,
-    name: str = "kernel",
-    keep: bool = False,
-    options: Sequence[str] | None = None,
-    **texts: str,
-) -> _driver.Function:
-    """The prepared Function of an elementwise kernel.
+def get_elwise_kernel(*given, **named) -> _driver.Function:
+    """The prepared Function of an elementwise kernel; parameters as of :func:`get_elwise_module`.
 
     >>> x = gpuarray.array([1, 2], np.float32)
     >>> twice = get_elwise_kernel("float *x", "x[i] *= 2", "twice")
@@ -143,9 +123,7 @@ def get_elwise_kernel(
     >>> x
     array([2., 4.], dtype=float32)
     """
-    return get_elwise_kernel_and_types(
-        arguments, operation, name, keep, options, **texts
-    )[1]
+    return get_elwise_kernel_and_types(*given, **named)[1]
 
 
 def _vectors(**dtypes: object) -> list[Argument]:

@@ -203,7 +203,7 @@ TEST_F(DeviceFault, EndlessKernelCanBeInterrupted) {
 __global__ void endless(volatile int *x) { while (x[0] == 0) { } })")
                                    .function("endless");
             DeviceMemory memory(64);
-            fill_8(memory.get(), 0, 64);
+            fill<std::uint8_t>(memory.get(), 0, 64);
             launch(endless, {}, memory);
             int questions = 0;
             std::string text = message_of<Interrupted>(

@@ -50,17 +50,17 @@ TEST_F(DeviceMemoryTest, CopiesThereAndBack) {
 TEST_F(DeviceMemoryTest, FillsElementsOfEachWidth) {
     DeviceMemory memory(4096);
     std::vector<std::uint8_t> bytes(4096);
-    fill_8(memory.get(), 0xab, 4096);
+    fill<std::uint8_t>(memory.get(), 0xab, 4096);
     copy(bytes, memory);
     EXPECT_THAT(bytes, Each(0xab));
 
     std::vector<std::uint16_t> shorts(2048);
-    fill_16(memory.get(), 0x1234, 2048);
+    fill<std::uint16_t>(memory.get(), 0x1234, 2048);
     copy(shorts, memory);
     EXPECT_THAT(shorts, Each(0x1234));
 
     std::vector<std::uint32_t> words(1024);
-    fill_32(memory.get(), 0x12345678, 1024);
+    fill<std::uint32_t>(memory.get(), 0x12345678, 1024);
     copy(words, memory);
     EXPECT_THAT(words, Each(0x12345678u));
 }
@@ -70,7 +70,7 @@ TEST_F(DeviceMemoryTest, CopiesAndFillsRows) {
     constexpr std::size_t height = 3;
     PitchedMemory rows = allocate_pitched(width * 4, height, 4);
     ASSERT_GE(rows.pitch, width * 4);
-    fill_rows_32({rows.memory.get(), rows.pitch, width, height}, 9);
+    fill_rows<std::uint32_t>({rows.memory.get(), rows.pitch, width, height}, 9);
     std::vector<std::uint32_t> back(width * height);
     CUDA_MEMCPY2D what{};
     what.srcMemoryType = CU_MEMORYTYPE_DEVICE;
@@ -95,7 +95,7 @@ TEST_F(DeviceMemoryTest, StreamsKeepTheirOrder) {
     Event end;
     start.record(stream);
     copy_to_device_async(memory.get(), bytes, host.size(), stream);
-    fill_8_async(memory.get(), 2, host.size() / 2, stream);
+    fill_async<std::uint8_t>(memory.get(), 2, host.size() / 2, stream);
     copy_to_host_async(bytes, memory.get(), host.size(), stream);
     end.record(stream);
     end.synchronize();
@@ -113,7 +113,8 @@ TEST_F(DeviceMemoryTest, EventsOrderStreams) {
     Event filled(CU_EVENT_DISABLE_TIMING);
     DeviceMemory memory(1 << 22);
     for (int round = 0; round < 20; ++round) {
-        fill_8_async(memory.get(), static_cast<std::uint8_t>(round), memory.size(), first);
+        fill_async<std::uint8_t>(memory.get(), static_cast<std::uint8_t>(round), memory.size(),
+                                 first);
         filled.record(first);
         second.wait(filled);
         std::uint8_t last = 99;
@@ -126,7 +127,7 @@ TEST_F(DeviceMemoryTest, EventsOrderStreams) {
 TEST_F(DeviceMemoryTest, WaitsForTheContext) {
     Stream stream;
     DeviceMemory memory(1 << 20);
-    fill_8_async(memory.get(), 1, memory.size(), stream);
+    fill_async<std::uint8_t>(memory.get(), 1, memory.size(), stream);
     context_.synchronize([] { return true; });
     EXPECT_TRUE(stream.query());
 }
@@ -156,7 +157,7 @@ TEST_F(DeviceMemoryTest, PoolWorksInEveryThread) {
     std::thread([&] {
         ScopedContext scope(pool.context());
         PooledMemory other = pool.allocate(2000);
-        fill_8(other.get(), 3, 2000);
+        fill<std::uint8_t>(other.get(), 3, 2000);
     }).join();
     EXPECT_EQ(pool.statistics().held_blocks, 1u);
     MemoryPool pinned = MemoryPool::pinned();

@@ -11,6 +11,7 @@
 
 #include <cuda.h>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <ranges>
@@ -51,13 +52,15 @@ void copy_3d_async(const CUDA_MEMCPY3D &what, StreamRef stream);
 void copy_3d_to_peer(const CUDA_MEMCPY3D_PEER &what);
 void copy_3d_to_peer_async(const CUDA_MEMCPY3D_PEER &what, StreamRef stream);
 
-/// Sets `count` elements of 1, 2 or 4 bytes.
-void fill_8(CUdeviceptr to, std::uint8_t value, std::size_t count);
-void fill_16(CUdeviceptr to, std::uint16_t value, std::size_t count);
-void fill_32(CUdeviceptr to, std::uint32_t value, std::size_t count);
-void fill_8_async(CUdeviceptr to, std::uint8_t value, std::size_t count, StreamRef stream);
-void fill_16_async(CUdeviceptr to, std::uint16_t value, std::size_t count, StreamRef stream);
-void fill_32_async(CUdeviceptr to, std::uint32_t value, std::size_t count, StreamRef stream);
+/// An element of a fill: 1, 2 or 4 bytes.
+template <class T>
+concept FillElement = std::same_as<T, std::uint8_t> || std::same_as<T, std::uint16_t> ||
+                      std::same_as<T, std::uint32_t>;
+
+/// Sets `count` elements.
+template <FillElement Element> void fill(CUdeviceptr to, Element value, std::size_t count);
+template <FillElement Element>
+void fill_async(CUdeviceptr to, Element value, std::size_t count, StreamRef stream);
 
 /// `height` rows of `width` elements; `pitch` is the bytes from one row to the next.
 struct Rows {
@@ -66,12 +69,9 @@ struct Rows {
     std::size_t width = 0;
     std::size_t height = 0;
 };
-void fill_rows_8(const Rows &rows, std::uint8_t value);
-void fill_rows_16(const Rows &rows, std::uint16_t value);
-void fill_rows_32(const Rows &rows, std::uint32_t value);
-void fill_rows_8_async(const Rows &rows, std::uint8_t value, StreamRef stream);
-void fill_rows_16_async(const Rows &rows, std::uint16_t value, StreamRef stream);
-void fill_rows_32_async(const Rows &rows, std::uint32_t value, StreamRef stream);
+template <FillElement Element> void fill_rows(const Rows &rows, Element value);
+template <FillElement Element>
+void fill_rows_async(const Rows &rows, Element value, StreamRef stream);
 
 namespace detail {
 /// Throws Error (invalid value) if `memory` has fewer than `wanted` bytes.

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 
@@ -35,9 +36,14 @@ class Layout {
 
     Layout(const Layout &other) noexcept { *this = other; }
     Layout &operator=(const Layout &other) noexcept {
+        constexpr int usual = 4; // copied without a loop, whether they are set or not
         dimensions_ = other.dimensions_;
-        std::copy_n(other.shape_.data(), dimensions_, shape_.data());
-        std::copy_n(other.strides_.data(), dimensions_, strides_.data());
+        std::memcpy(shape_.data(), other.shape_.data(), usual * sizeof shape_[0]);
+        std::memcpy(strides_.data(), other.strides_.data(), usual * sizeof strides_[0]);
+        if (dimensions_ > usual) [[unlikely]] {
+            std::copy_n(other.shape_.data(), dimensions_, shape_.data());
+            std::copy_n(other.strides_.data(), dimensions_, strides_.data());
+        }
         return *this;
     }
 

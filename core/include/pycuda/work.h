@@ -31,7 +31,6 @@
 #include <cuda.h>
 
 #include <atomic>
-#include <cstddef>
 #include <memory>
 #include <optional>
 #include <span>
@@ -85,28 +84,22 @@ class [[nodiscard]] WorkContext {
 /// Costs nothing if the memory was allocated for this stream. For one thread.
 class [[nodiscard]] Work {
   public:
-    explicit Work(StreamRef stream) : stream_(stream.is_default() ? StreamRef() : stream) {
-        if (stream_.get() != nullptr) [[unlikely]]
-            find_capture();
-    }
+    explicit Work(StreamRef stream) : Work(stream, nullptr) {}
     /// For a kernel of this context, which must outlive the object. Memory of another device is
     /// then an error, unless the context has access to it; memory of another context is ordered
     /// before and after the work, whatever its stream.
-    Work(StreamRef stream, const Context &context) : Work(stream) {
-        kernel_context_ = &context;
-        context_ = context.get();
-    }
+    Work(StreamRef stream, const Context &context) : Work(stream, &context) {}
     Work(Work &&) noexcept = default;
     Work &operator=(Work &&) = delete;
     /// Records the end of the work if memory of another stream was used.
     ~Work() {
-        if (!away_.empty() || !kept_.empty()) [[unlikely]]
+        if (noted_ != nullptr) [[unlikely]]
             record();
     }
 
     StreamRef stream() const noexcept { return stream_; }
     /// Whether the work is recorded for a graph, so that it does not run now.
-    bool is_captured() const noexcept { return capture_ != nullptr; }
+    bool is_captured() const noexcept { return noted_ != nullptr && noted_->capture != nullptr; }
     /// Throws Error, and leaves the capture valid, if the work is captured. For operations that
     /// wait for their result; `what` names the operation if called_function() does not.
     void require_running(std::string_view what) const {
@@ -141,8 +134,8 @@ class [[nodiscard]] Work {
     void keep_until_done(std::shared_ptr<void> object);
     /// What was noted so far is not used: nothing is queued after all.
     void forget() noexcept {
-        away_.clear();
-        kept_.clear();
+        if (!is_captured())
+            noted_ = nullptr;
     }
     /// Keeps an object until the graph that records the work has ended. Does nothing if the work is
     /// not captured. For memory whose owner waits for the device before the memory is freed.
@@ -154,18 +147,32 @@ class [[nodiscard]] Work {
     CUdeviceptr add_check(std::span<const FailedCheck> failures);
 
   private:
+    /// What most work has not: a capture, memory whose home is another stream, objects of
+    /// keep_until_done().
+    struct Noted {
+        std::shared_ptr<detail::CaptureMemory> capture;
+        std::vector<std::shared_ptr<ArrayMemory>> away;
+        std::vector<std::shared_ptr<void>> kept;
+    };
+
+    Work(StreamRef stream, const Context *kernel_context)
+        : stream_(stream.is_default() ? StreamRef() : stream), kernel_context_(kernel_context),
+          context_(kernel_context != nullptr ? kernel_context->get() : nullptr) {
+        if (stream_.get() != nullptr) [[unlikely]]
+            find_capture();
+    }
     void note(const std::shared_ptr<ArrayMemory> &memory) {
         if (memory == nullptr)
             return;
-        if (!memory->context()->context().usable()) [[unlikely]]
-            throw_context_ended();
-        if (memory->context()->handle() != context_ && !is_in_context(*memory)) [[unlikely]]
-            note_elsewhere(memory);
-        else if (memory->is_at_home(stream_.get()) && capture_ == nullptr) [[likely]]
+        const ArrayContext &home = *memory->context();
+        if (home.handle() == context_ && home.context().usable() && !is_captured() &&
+            memory->is_at_home(stream_.get())) [[likely]]
             memory->is_fresh_.store(false, std::memory_order_relaxed);
         else
-            note_away(memory);
+            note_specially(memory);
     }
+    void note_specially(const std::shared_ptr<ArrayMemory> &memory);
+    Noted &noted();
     /// Whether the memory is of the context of the stream: the default streams of two contexts have
     /// the same handle.
     bool is_in_context(const ArrayMemory &memory);
@@ -177,14 +184,11 @@ class [[nodiscard]] Work {
     void record() noexcept;
     Context stream_context() const;
     [[noreturn]] static void throw_captured(std::string_view what);
-    [[noreturn]] static void throw_context_ended();
 
     StreamRef stream_;
     const Context *kernel_context_ = nullptr;
     CUcontext context_ = nullptr; ///< of the stream; null before the first memory is noted
-    std::shared_ptr<detail::CaptureMemory> capture_;
-    std::vector<std::shared_ptr<ArrayMemory>> away_; ///< memory whose home is another stream
-    std::vector<std::shared_ptr<void>> kept_;        ///< of keep_until_done()
+    std::unique_ptr<Noted> noted_;
 };
 
 /// In the scope of this object, a thread whose current stream is being captured queues work in a

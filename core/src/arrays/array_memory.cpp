@@ -101,8 +101,6 @@ std::shared_ptr<detail::StreamPool> ArrayContext::find_pool(CUstream stream) {
 }
 
 std::shared_ptr<detail::StreamPool> ArrayContext::pool_of(StreamRef stream) {
-    if (stream.is_default())
-        return nullptr;
     if (const std::shared_ptr<detail::CaptureMemory> capture = detail::CaptureMemory::of(stream))
         return capture->pool_of(stream.get(), context_);
     if (std::shared_ptr<detail::StreamPool> known = find_pool(stream.get()))
@@ -162,10 +160,11 @@ std::shared_ptr<ArrayMemory> ArrayMemory::allocate(const std::shared_ptr<ArrayCo
 
 std::shared_ptr<ArrayMemory> ArrayMemory::from_pool(const std::shared_ptr<ArrayContext> &context,
                                                     std::size_t bytes, StreamRef stream) {
-    if (std::shared_ptr<detail::StreamPool> home = context->pool_of(stream)) [[unlikely]] {
-        PooledMemory block = home->allocate(bytes);
-        return std::make_shared<ArrayMemory>(context, std::move(block), std::move(home));
-    }
+    if (!stream.is_default()) [[unlikely]]
+        if (std::shared_ptr<detail::StreamPool> home = context->pool_of(stream)) {
+            PooledMemory block = home->allocate(bytes);
+            return std::make_shared<ArrayMemory>(context, std::move(block), std::move(home));
+        }
     return std::make_shared<ArrayMemory>(context, context->pool().allocate(bytes));
 }
 
@@ -184,7 +183,11 @@ ArrayMemory::ArrayMemory(std::shared_ptr<ArrayContext> context, CUdeviceptr addr
                          std::size_t bytes, std::shared_ptr<void> owner)
     : context_(std::move(context)), owner_(std::move(owner)), address_(address), bytes_(bytes) {}
 
-ArrayMemory::~ArrayMemory() { give_back(); }
+/// A block of the default stream's pool returns to the pool by itself.
+ArrayMemory::~ArrayMemory() {
+    if (home_ != nullptr || !uses_.empty()) [[unlikely]]
+        give_back();
+}
 
 void ArrayMemory::throw_freed() const {
     throw Error("array_memory::get", CUDA_ERROR_INVALID_HANDLE,

@@ -30,7 +30,6 @@ std::uint64_t step_code(const ElementWalk &walk) noexcept {
                                           std::begin(known_steps));
 }
 
-/// The key of an operation's kernel.
 KernelKey key_of(const TypedOperation &operation, unsigned numbers, const ElementWalk &walk) {
     const int operands = operation.operands();
     std::uint64_t stored = 0;
@@ -59,7 +58,6 @@ KernelKey key_of(const TypedOperation &operation, unsigned numbers, const Elemen
              {walk.wide_index, 1}}};
 }
 
-/// An expression of one step.
 Expression expression_of(const TypedOperation &operation, unsigned numbers) {
     Expression expression;
     ExpressionStep step{operation, {}};
@@ -117,7 +115,10 @@ Layout broadcast_shape(std::span<const Operand> operands, const Array *where) {
     Layout shape;
     bool first = true;
     auto add = [&](const Array &array) {
-        shape = first ? array.layout() : broadcast_shapes(shape, array.layout());
+        if (first)
+            shape = array.layout();
+        else if (!shape.same_shape(array.layout()))
+            shape = broadcast_shapes(shape, array.layout());
         first = false;
     };
     for (const Operand &operand : operands)
@@ -290,11 +291,11 @@ bool fill_by_driver(const Array &to, const Scalar &number, StreamRef stream) {
     Work use(stream);
     const CUdeviceptr address = use.write(to);
     if (size == 1)
-        fill_8_async(address, static_cast<std::uint8_t>(words[0]), to.size(), use.stream());
+        fill_async(address, static_cast<std::uint8_t>(words[0]), to.size(), use.stream());
     else if (size == 2)
-        fill_16_async(address, static_cast<std::uint16_t>(words[0]), to.size(), use.stream());
+        fill_async(address, static_cast<std::uint16_t>(words[0]), to.size(), use.stream());
     else
-        fill_32_async(address, words[0], to.size() * count, use.stream());
+        fill_async(address, words[0], to.size() * count, use.stream());
     return true;
 }
 

@@ -212,7 +212,7 @@ int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedA
     const Array failed = Array::scratch(base.context(), one, ScalarType::Int32, stream);
     Work use(stream);
     ErrorFlags::Call outside(base.context()->error_flags(), use, [&] { return failures_of(axes); });
-    fill_32_async(use.write(failed), 0, 1, use.stream());
+    fill_async<std::uint32_t>(use.write(failed), 0, 1, use.stream());
     launch(axes, {.task = Task::Check}, {.dense = &failed}, outside.address(), use);
     outside.mark_last_use(); // the host need not wait for the second kernel
     launch(axes, indexing, {&in, step, &base}, use.write(failed), use);

@@ -26,7 +26,6 @@
 
 namespace pycuda {
 
-/// An operation with all types known.
 struct TypedOperation {
     Operation operation;
     std::array<ScalarType, max_operands> stored; ///< types of the operands in memory
@@ -73,7 +72,6 @@ struct InPlaceExpression {
 /// operands A0, A1 ... and the type of its result O.
 std::string operation_struct(const TypedOperation &operation, const std::string &name);
 
-/// How threads go over the elements.
 enum class Walk : std::uint8_t {
     Vectors,  ///< contiguous: accesses of 16 bytes
     Elements, ///< contiguous, element by element

@@ -359,7 +359,7 @@ void ElementPlan::check_geometry() const {
 
 void ElementPlan::launch(const Function &kernel, StreamRef stream) const {
     check_geometry();
-    Work use(stream);
+    Work use(stream, kernel.context());
     KernelArguments arguments(use);
     add_operands(arguments);
     const std::size_t count = geometry_numbers();

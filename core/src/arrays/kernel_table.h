@@ -17,7 +17,6 @@
 #include <deque>
 #include <functional>
 #include <future>
-#include <initializer_list>
 #include <map>
 #include <mutex>
 #include <string>
@@ -61,16 +60,22 @@ class KernelKey {
   public:
     constexpr KernelKey() noexcept = default;
     /// A value that needs more bits would change other fields, and so find another kernel: the key
-    /// then belongs to no family, and KernelTable throws std::logic_error.
-    constexpr KernelKey(KernelFamily family, std::initializer_list<KernelField> fields) noexcept
-        : family_(family) {
+    /// then belongs to no family, and KernelTable throws std::logic_error. Inlined, so that the
+    /// widths are constants.
+    template <std::size_t count>
+    [[gnu::always_inline]] constexpr KernelKey(KernelFamily family,
+                                               const KernelField (&fields)[count]) noexcept {
         int used = 0;
-        for (const KernelField &field : fields) {
+        std::uint64_t excess = 0;
+        const auto add = [&](const KernelField &field) {
             used += field.bits;
-            if (used > 64 || field.value >> field.bits != 0) [[unlikely]]
-                family_ = KernelFamily::None;
+            excess |= field.value >> field.bits;
             fields_ = fields_ << field.bits | field.value;
-        }
+        };
+        [&]<std::size_t... i>(std::index_sequence<i...>) {
+            (add(fields[i]), ...);
+        }(std::make_index_sequence<count>());
+        family_ = used > 64 || excess != 0 ? KernelFamily::None : family;
     }
 
     /// The fields as one number, which identifies the kernel among those of its family.

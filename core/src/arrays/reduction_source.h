@@ -81,7 +81,6 @@ struct ReductionVariant {
     ScalarType unfinished() const noexcept;
     /// Identifies the source if there is no expression, else the source of this expression.
     KernelKey key() const noexcept;
-    /// How many threads a block has.
     int threads() const noexcept;
     /// How many outputs a block computes.
     int outputs_per_block() const noexcept;
@@ -102,7 +101,6 @@ bool is_free_of_order(const ReductionVariant &variant) noexcept;
 /// have the type of its elements, and the output has the type of the result.
 bool takes_own_states(const ReductionVariant &variant);
 
-/// The size of a state in bytes.
 std::size_t state_size(const ReductionVariant &variant) noexcept;
 int reduction_vector_length(const ReductionVariant &variant) noexcept;
 /// The number of elements that a team loads by vector accesses before it waits for the first one.
@@ -127,7 +125,6 @@ void choose_result_types(ReductionVariant &variant, ScalarType type,
 struct ComputedElements {
     const Expression &expression;
     std::span<const Operand> numbers; ///< of the expression, in their order
-    /// Returns the kernel of a variant.
     std::function<Function(const ReductionVariant &)> kernel;
 };
 

@@ -59,7 +59,16 @@ bool Work::is_in_context(const ArrayMemory &memory) {
     return context_ == memory.context()->handle();
 }
 
-void Work::find_capture() { capture_ = detail::CaptureMemory::of(stream_); }
+Work::Noted &Work::noted() {
+    if (noted_ == nullptr)
+        noted_ = std::make_unique<Noted>();
+    return *noted_;
+}
+
+void Work::find_capture() {
+    if (std::shared_ptr<detail::CaptureMemory> capture = detail::CaptureMemory::of(stream_))
+        noted().capture = std::move(capture);
+}
 
 void Work::throw_captured(std::string_view what) {
     throw Error(called_function(what), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
@@ -67,15 +76,10 @@ void Work::throw_captured(std::string_view what) {
                 "no result to wait for before the graph is launched");
 }
 
-void Work::throw_context_ended() {
-    throw Error("array", CUDA_ERROR_CONTEXT_IS_DESTROYED,
-                "the context of this array has ended, and its memory with it");
-}
-
 void Work::follow(StreamRef producer) {
     if (producer.get() == stream_.get() || (producer.is_default() && stream_.is_default()))
         return;
-    if (capture_ != nullptr && detail::CaptureMemory::of(producer) == nullptr) {
+    if (is_captured() && detail::CaptureMemory::of(producer) == nullptr) {
         // Recorded work cannot wait for work that runs now.
         if (producer.is_default() && captures_in_blocking_stream())
             return; // the launch of the graph waits for the default stream
@@ -90,15 +94,15 @@ void Work::follow(StreamRef producer) {
 }
 
 void Work::keep_until_done(std::shared_ptr<void> object) {
-    if (capture_ != nullptr)
-        capture_->keep(std::move(object));
+    if (is_captured())
+        noted_->capture->keep(std::move(object));
     else
-        kept_.push_back(std::move(object));
+        noted().kept.push_back(std::move(object));
 }
 
 void Work::keep_in_graph(std::shared_ptr<void> object) {
-    if (capture_ != nullptr)
-        capture_->keep(std::move(object));
+    if (is_captured())
+        noted_->capture->keep(std::move(object));
 }
 
 CUdeviceptr Work::add_check(std::span<const FailedCheck> failures) {
@@ -111,7 +115,7 @@ CUdeviceptr Work::add_check(std::span<const FailedCheck> failures) {
 
 /// Memory of the graph stays in its pool. Other memory is kept by the graph.
 void Work::note_captured(const std::shared_ptr<ArrayMemory> &memory) {
-    if (memory->is_of_capture(capture_->id())) {
+    if (memory->is_of_capture(noted_->capture->id())) {
         if (!memory->is_at_home(stream_.get()))
             memory->is_shared_.store(true, std::memory_order_relaxed);
         memory->is_fresh_.store(false, std::memory_order_relaxed);
@@ -122,15 +126,28 @@ void Work::note_captured(const std::shared_ptr<ArrayMemory> &memory) {
         const ScopedContext scope(memory->context()->context());
         follow(memory->home());
     }
-    capture_->keep(memory);
+    noted_->capture->keep(memory);
+}
+
+void Work::note_specially(const std::shared_ptr<ArrayMemory> &memory) {
+    if (!memory->context()->context().usable())
+        throw Error("array", CUDA_ERROR_CONTEXT_IS_DESTROYED,
+                    "the context of this array has ended, and its memory with it");
+    if (!is_in_context(*memory))
+        note_elsewhere(memory);
+    else if (memory->is_at_home(stream_.get()) && !is_captured())
+        memory->is_fresh_.store(false, std::memory_order_relaxed);
+    else
+        note_away(memory);
 }
 
 void Work::note_away(const std::shared_ptr<ArrayMemory> &memory) {
-    if (capture_ != nullptr)
+    if (is_captured())
         return note_captured(memory);
-    if (std::ranges::find(away_, memory) != away_.end())
+    std::vector<std::shared_ptr<ArrayMemory>> &away = noted().away;
+    if (std::ranges::find(away, memory) != away.end())
         return;
-    away_.push_back(memory);
+    away.push_back(memory);
     // Memory of a graph has no earlier user outside of the graph.
     if (!memory->is_fresh_.exchange(false, std::memory_order_relaxed) || memory->is_of_graph())
         return;
@@ -160,15 +177,16 @@ void Work::note_elsewhere(const std::shared_ptr<ArrayMemory> &memory) {
             "an array on " + name_of(other) + " was passed to a kernel that was loaded on " +
             name_of(*kernel_context_) +
             "; copy it with to_device(), or enable peer access between the contexts");
-    if (capture_ != nullptr) {
+    if (is_captured()) {
         const detail::OutsideCaptures outside;
         const ScopedContext scope(other);
         synchronize(memory->home());
-        return capture_->keep(memory);
+        return noted_->capture->keep(memory);
     }
-    if (std::ranges::find(away_, memory) != away_.end())
+    std::vector<std::shared_ptr<ArrayMemory>> &away = noted().away;
+    if (std::ranges::find(away, memory) != away.end())
         return;
-    away_.push_back(memory);
+    away.push_back(memory);
     memory->is_fresh_.store(false, std::memory_order_relaxed);
     if (memory->is_of_graph())
         return;
@@ -211,27 +229,28 @@ Context Work::stream_context() const {
         return *kernel_context_;
     if (context_ == nullptr)
         return Context::require_current();
-    if (!away_.empty() && away_.front()->context()->handle() == context_)
-        return away_.front()->context()->context();
+    const std::vector<std::shared_ptr<ArrayMemory>> &away = noted_->away;
+    if (!away.empty() && away.front()->context()->handle() == context_)
+        return away.front()->context()->context();
     return Context::borrow(context_);
 }
 
 void Work::record() noexcept {
     const Driver *driver = driver_for_cleanup();
-    if (driver == nullptr)
+    if (driver == nullptr || (noted_->away.empty() && noted_->kept.empty()))
         return;
     try {
         const Context context = stream_context();
         if (!context.usable())
             return;
         const ScopedContext scope(context);
-        for (std::shared_ptr<void> &object : kept_)
+        for (std::shared_ptr<void> &object : noted_->kept)
             pycuda::keep_until_done(std::move(object), stream_, context);
-        if (away_.empty())
+        if (noted_->away.empty())
             return;
         auto done = std::make_shared<Event>(context, CU_EVENT_DISABLE_TIMING);
         done->record(stream_);
-        for (const std::shared_ptr<ArrayMemory> &memory : away_) {
+        for (const std::shared_ptr<ArrayMemory> &memory : noted_->away) {
             memory->used_until(done);
             if (kernel_context_ != nullptr && memory->context()->handle() != context_) {
                 const ScopedContext elsewhere(memory->context()->context());

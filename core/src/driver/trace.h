@@ -61,7 +61,6 @@ template <class T> void append_argument(std::string &text, const T &argument) {
         text += "{...}"; // a struct passed by value
 }
 
-/// Calls `function` and logs the call.
 template <class Pointer, class... Args>
 CUresult call(const char *name, Pointer function, Args... args) {
     std::string arguments;

@@ -30,7 +30,6 @@ CUgraphExec instantiate(const Graph &graph) {
     return driver().cuGraphInstantiateWithFlags.value(graph.get(), 0);
 }
 
-/// The parameters of a node that launches a kernel.
 class KernelNode {
   public:
     KernelNode(const Function &function, const LaunchConfig &config, void *arguments,

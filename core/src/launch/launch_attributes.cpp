@@ -46,7 +46,6 @@ class AttributeList {
     unsigned count_ = 0;
 };
 
-/// Throws if the device has no clusters.
 void require_clusters(const Function &function, CUresult result) {
     const Device device = function.context().device();
     if (device.attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) != 0)

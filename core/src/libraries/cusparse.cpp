@@ -165,7 +165,7 @@ SparseProduct multiply(const SparseRows &a, const SparseRows &b, Work &use) {
     SparseProduct made{starts, vector(count, ScalarType::Int32),
                        vector(count, a.values.scalar_type())};
     if (count == 0)
-        fill_32_async(use.write(starts), 0, starts.size(), use.stream());
+        fill_async<std::uint32_t>(use.write(starts), 0, starts.size(), use.stream());
     else
         product.copy_to(made);
     return made;

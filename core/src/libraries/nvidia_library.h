@@ -36,7 +36,6 @@ struct LibraryStatus {
     const char *name;
 };
 
-/// The description of a library.
 struct LibraryDescription {
     const char *name;                        ///< "cuSOLVER"
     std::span<const char *const> files;      ///< newest first
@@ -174,7 +173,6 @@ template <class Table> const Table *library_table() {
     return table;
 }
 
-/// The handle of a library in one context.
 template <class Table> struct LibraryState {
     LibraryState() { library_table<Table>()->create(&handle); }
     ~LibraryState() { (void)library_table<Table>()->destroy.status(handle); }

@@ -55,10 +55,6 @@ void check_range(CUresult result, const char *function, const char *what, CUdevi
     check(result, function, [&] { return describe_range(what, address, bytes); });
 }
 
-void check_fill(CUresult result, const char *function, CUdeviceptr to, std::size_t bytes) {
-    check_range(result, function, "memset of device memory", to, bytes);
-}
-
 void check_copy(CUresult result, const char *function, CUdeviceptr to, CUdeviceptr from,
                 std::size_t bytes) {
     check(result, function, [&] {
@@ -167,36 +163,22 @@ void copy_3d_to_peer_async(const CUDA_MEMCPY3D_PEER &what, StreamRef stream) {
     driver().cuMemcpy3DPeerAsync(&what, stream.get());
 }
 
-void fill_8(CUdeviceptr to, std::uint8_t value, std::size_t count) {
-    check_fill(driver().cuMemsetD8.status(to, value, count), "cuMemsetD8", to, count);
-}
+namespace {
 
-void fill_16(CUdeviceptr to, std::uint16_t value, std::size_t count) {
-    check_fill(driver().cuMemsetD16.status(to, value, count), "cuMemsetD16", to, 2 * count);
-}
-
-void fill_32(CUdeviceptr to, std::uint32_t value, std::size_t count) {
-    check_fill(driver().cuMemsetD32.status(to, value, count), "cuMemsetD32", to, 4 * count);
-}
-
-void fill_8_async(CUdeviceptr to, std::uint8_t value, std::size_t count, StreamRef stream) {
-    check_fill(driver().cuMemsetD8Async.status(to, value, count, stream.get()), "cuMemsetD8Async",
-               to, count);
-}
-
-void fill_16_async(CUdeviceptr to, std::uint16_t value, std::size_t count, StreamRef stream) {
-    check_fill(driver().cuMemsetD16Async.status(to, value, count, stream.get()), "cuMemsetD16Async",
-               to, 2 * count);
-}
-
-void fill_32_async(CUdeviceptr to, std::uint32_t value, std::size_t count, StreamRef stream) {
-    check_fill(driver().cuMemsetD32Async.status(to, value, count, stream.get()), "cuMemsetD32Async",
-               to, 4 * count);
+/// The driver's function for elements of this size.
+template <class Element, class On8, class On16, class On32>
+const auto &of_size(const On8 &on_8, const On16 &on_16, const On32 &on_32) {
+    if constexpr (sizeof(Element) == 1)
+        return on_8;
+    else if constexpr (sizeof(Element) == 2)
+        return on_16;
+    else
+        return on_32;
 }
 
 /// The driver of a GPU does not check the sizes: rows beyond the address space begin anew at its
 /// start, and are then an access to memory that no allocation has.
-static void check_rows(const Rows &rows, const char *function) {
+void check_rows(const Rows &rows, const char *function) {
     using Wide = unsigned __int128;
     constexpr Wide kEnd = Wide(1) << 64;
     const Wide bytes = Wide(rows.pitch) * rows.height;
@@ -206,35 +188,47 @@ static void check_rows(const Rows &rows, const char *function) {
                         std::to_string(rows.pitch) + " bytes exceed the size of the memory");
 }
 
-void fill_rows_8(const Rows &rows, std::uint8_t value) {
-    check_rows(rows, "cuMemsetD2D8");
-    driver().cuMemsetD2D8(rows.to, rows.pitch, value, rows.width, rows.height);
+} // namespace
+
+template <FillElement Element> void fill(CUdeviceptr to, Element value, std::size_t count) {
+    const Driver &d = driver();
+    const auto &call = of_size<Element>(d.cuMemsetD8, d.cuMemsetD16, d.cuMemsetD32);
+    check_range(call.status(to, value, count), call.name(), "memset of device memory", to,
+                sizeof value * count);
 }
 
-void fill_rows_16(const Rows &rows, std::uint16_t value) {
-    check_rows(rows, "cuMemsetD2D16");
-    driver().cuMemsetD2D16(rows.to, rows.pitch, value, rows.width, rows.height);
+template <FillElement Element>
+void fill_async(CUdeviceptr to, Element value, std::size_t count, StreamRef stream) {
+    const Driver &d = driver();
+    const auto &call = of_size<Element>(d.cuMemsetD8Async, d.cuMemsetD16Async, d.cuMemsetD32Async);
+    check_range(call.status(to, value, count, stream.get()), call.name(), "memset of device memory",
+                to, sizeof value * count);
 }
 
-void fill_rows_32(const Rows &rows, std::uint32_t value) {
-    check_rows(rows, "cuMemsetD2D32");
-    driver().cuMemsetD2D32(rows.to, rows.pitch, value, rows.width, rows.height);
+template <FillElement Element> void fill_rows(const Rows &rows, Element value) {
+    const Driver &d = driver();
+    const auto &call = of_size<Element>(d.cuMemsetD2D8, d.cuMemsetD2D16, d.cuMemsetD2D32);
+    check_rows(rows, call.name());
+    call(rows.to, rows.pitch, value, rows.width, rows.height);
 }
 
-void fill_rows_8_async(const Rows &rows, std::uint8_t value, StreamRef stream) {
-    check_rows(rows, "cuMemsetD2D8Async");
-    driver().cuMemsetD2D8Async(rows.to, rows.pitch, value, rows.width, rows.height, stream.get());
+template <FillElement Element>
+void fill_rows_async(const Rows &rows, Element value, StreamRef stream) {
+    const Driver &d = driver();
+    const auto &call =
+        of_size<Element>(d.cuMemsetD2D8Async, d.cuMemsetD2D16Async, d.cuMemsetD2D32Async);
+    check_rows(rows, call.name());
+    call(rows.to, rows.pitch, value, rows.width, rows.height, stream.get());
 }
 
-void fill_rows_16_async(const Rows &rows, std::uint16_t value, StreamRef stream) {
-    check_rows(rows, "cuMemsetD2D16Async");
-    driver().cuMemsetD2D16Async(rows.to, rows.pitch, value, rows.width, rows.height, stream.get());
-}
-
-void fill_rows_32_async(const Rows &rows, std::uint32_t value, StreamRef stream) {
-    check_rows(rows, "cuMemsetD2D32Async");
-    driver().cuMemsetD2D32Async(rows.to, rows.pitch, value, rows.width, rows.height, stream.get());
-}
+#define PYCUDA_FILL(Element)                                                                       \
+    template void fill(CUdeviceptr, Element, std::size_t);                                         \
+    template void fill_async(CUdeviceptr, Element, std::size_t, StreamRef);                        \
+    template void fill_rows(const Rows &, Element);                                                \
+    template void fill_rows_async(const Rows &, Element, StreamRef);
+PYCUDA_FILL(std::uint8_t)
+PYCUDA_FILL(std::uint16_t)
+PYCUDA_FILL(std::uint32_t)
 
 void detail::check_fits(const DeviceMemory &memory, std::size_t wanted, const char *function) {
     if (wanted > memory.size())

@@ -30,19 +30,13 @@
 namespace pycuda::python {
 namespace {
 
-std::optional<ScalarType> type_of(nb::handle dtype) {
-    if (dtype.is_none())
-        return {};
-    return number_type_of(dtype);
-}
-
 nb::object array_scan(const std::string &name, nb::handle self, int axis, nb::handle dtype,
                       nb::handle out) {
     const std::optional<Scan> kind = find_scan(name);
     if (!kind)
         throw_value_error("there is no scan \"" + name + "\"");
     const Array &in = require_array(self, "the array to scan");
-    ScanOptions options{.dtype = type_of(dtype), .stream = current_stream()};
+    ScanOptions options{.dtype = type_or_none(dtype), .stream = current_stream()};
     if (!out.is_none()) {
         options.out = &require_array(out, "out");
         scan(*kind, in, axis, options);
@@ -95,7 +89,7 @@ nb::object array_search(nb::handle sorted, nb::handle values, bool right, bool e
 }
 
 nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype) {
-    const ProductOptions options{.dtype = type_of(dtype), .stream = current_stream()};
+    const ProductOptions options{.dtype = type_or_none(dtype), .stream = current_stream()};
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(std::array{a, b}));
     return wrap_array(
         matrix_product(require_array(a, "a factor"), require_array(b, "a factor"), options),
@@ -120,12 +114,9 @@ void fusion_init(Fusion *self, int inputs, nb::list steps, const std::vector<int
     std::vector<FusedStep> program;
     for (nb::handle entry : steps) {
         nb::tuple step = nb::borrow<nb::tuple>(entry);
-        const auto name = nb::cast<std::string>(nb::object(step[0]));
-        const std::optional<Operation> operation = find_operation(name);
-        if (!operation)
-            throw_value_error("there is no operation \"" + name + "\"");
-        program.push_back({*operation, nb::cast<std::vector<int>>(nb::object(step[1])),
-                           type_of(nb::object(step[2]))});
+        program.push_back({operation_named(nb::cast<std::string>(nb::object(step[0]))),
+                           nb::cast<std::vector<int>>(nb::object(step[1])),
+                           type_or_none(nb::object(step[2]))});
     }
     new (self) Fusion(inputs, std::move(program), results, scalars_of(constants));
 }
@@ -274,21 +265,33 @@ class FusedCalls {
     std::deque<Known> known_; ///< only grows, so results of find() stay valid
 };
 
+/// The objects of a call, which it keeps alive, and its input arrays.
+struct CallObjects {
+    std::vector<nb::object> kept;
+    std::vector<nb::handle> all;
+    std::vector<const Array *> inputs;
+
+    Array &add(nb::handle array, const char *what) {
+        Array &added = require_array(array, what);
+        kept.push_back(nb::borrow(array));
+        all.push_back(array);
+        return added;
+    }
+    void add_inputs(nb::sequence arrays) {
+        for (nb::handle array : arrays)
+            inputs.push_back(&add(array, "an argument of a fused function"));
+    }
+};
+
 /// Returns an array, or a tuple if there are several results.
 template <class Program>
 nb::object fusion_run(const Program &self, nb::sequence arrays, nb::handle stream) {
-    std::vector<const Array *> inputs;
-    std::vector<nb::object> objects;
-    PyTypeObject *type = nullptr;
-    for (nb::handle array : arrays) {
-        objects.push_back(nb::borrow(array));
-        inputs.push_back(&require_array(array, "an argument of a fused function"));
-        type = type == nullptr ? Py_TYPE(array.ptr()) : type;
-    }
-    const std::vector<nb::handle> handles(objects.begin(), objects.end());
-    const WorkScope device{std::span<const nb::handle>(handles)};
-    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(handles));
-    std::vector<Array> results = self.run(inputs, stream_ref(stream));
+    CallObjects objects;
+    objects.add_inputs(arrays);
+    const WorkScope device(objects.all);
+    const PythonAllocatorScope scope(PythonAllocatorScope::inherited(objects.all));
+    std::vector<Array> results = self.run(objects.inputs, stream_ref(stream));
+    PyTypeObject *const type = objects.all.empty() ? nullptr : Py_TYPE(objects.all[0].ptr());
     if (results.size() == 1)
         return wrap_array(std::move(results[0]), type);
     return FusedCalls::wrap_arrays(std::move(results), type);
@@ -297,22 +300,16 @@ nb::object fusion_run(const Program &self, nb::sequence arrays, nb::handle strea
 void fusion_run_into(const Fusion &self, nb::sequence results, nb::sequence arrays,
                      nb::handle constants) {
     std::vector<Array> to;
-    std::vector<const Array *> inputs;
-    std::vector<nb::object> objects;
-    for (nb::handle result : results) {
-        objects.push_back(nb::borrow(result));
-        to.push_back(require_array(result, "a result"));
-    }
-    for (nb::handle array : arrays) {
-        objects.push_back(nb::borrow(array));
-        inputs.push_back(&require_array(array, "an argument of a fused function"));
-    }
-    const std::vector<nb::handle> handles(objects.begin(), objects.end());
-    const WorkScope device{std::span<const nb::handle>(handles)};
+    CallObjects objects;
+    for (nb::handle result : results)
+        to.push_back(objects.add(result, "a result"));
+    objects.add_inputs(arrays);
+    const WorkScope device(objects.all);
     if (!constants.is_none())
-        self.run_into(to, inputs, scalars_of(nb::cast<nb::list>(constants)), current_stream());
+        self.run_into(to, objects.inputs, scalars_of(nb::cast<nb::list>(constants)),
+                      current_stream());
     else
-        self.run_into(to, inputs, current_stream());
+        self.run_into(to, objects.inputs, current_stream());
 }
 
 /// The arrays without their last axis, one for each of its elements.
@@ -331,17 +328,15 @@ void add_parts(std::vector<Array> &parts, const Array &array) {
 /// As run_into(), with the elements of the arrays' last axes.
 void fusion_run_into_parts(const Fusion &self, nb::handle result, nb::sequence arrays) {
     std::vector<Array> to, from;
-    std::vector<nb::object> objects = {nb::borrow(result)};
-    add_parts(to, require_array(result, "a result"));
-    for (nb::handle array : arrays) {
-        objects.push_back(nb::borrow(array));
-        add_parts(from, require_array(array, "an argument of a fused function"));
-    }
+    CallObjects objects;
+    add_parts(to, objects.add(result, "a result"));
+    objects.add_inputs(arrays);
+    for (const Array *array : objects.inputs)
+        add_parts(from, *array);
     std::vector<const Array *> inputs;
     for (const Array &part : from)
         inputs.push_back(&part);
-    const std::vector<nb::handle> handles(objects.begin(), objects.end());
-    const WorkScope device{std::span<const nb::handle>(handles)};
+    const WorkScope device(objects.all);
     self.run_into(to, inputs, current_stream());
 }
 
@@ -359,15 +354,12 @@ void program_init(FusedProgram *self, int arrays, nb::list stages,
             continue;
         }
         nb::tuple given = nb::borrow<nb::tuple>(nb::object(stage[2]));
-        const auto name = nb::cast<std::string>(nb::object(given[0]));
-        const std::optional<Reduction> found = find_reduction(name);
-        if (!found)
-            throw_value_error("there is no reduction \"" + name + "\"");
-        FusedReduction reduction{.reduction = *found};
+        FusedReduction reduction{.reduction =
+                                     reduction_named(nb::cast<std::string>(nb::object(given[0])))};
         if (const nb::object axes(given[1]); !axes.is_none())
             reduction.axes = nb::cast<std::vector<int>>(axes);
         reduction.keep_axes = nb::cast<bool>(nb::object(given[2]));
-        reduction.dtype = type_of(nb::object(given[3]));
+        reduction.dtype = type_or_none(nb::object(given[3]));
         if (const nb::object less(given[4]); !less.is_none())
             reduction.mean_of_less = nb::cast<double>(less);
         made.reduction = std::move(reduction);
@@ -377,13 +369,9 @@ void program_init(FusedProgram *self, int arrays, nb::list stages,
 }
 
 std::string program_obstacle(const FusedProgram &self, nb::sequence arrays) {
-    std::vector<const Array *> inputs;
-    std::vector<nb::object> objects;
-    for (nb::handle array : arrays) {
-        objects.push_back(nb::borrow(array));
-        inputs.push_back(&require_array(array, "an argument of a fused function"));
-    }
-    return self.obstacle(inputs);
+    CallObjects objects;
+    objects.add_inputs(arrays);
+    return self.obstacle(objects.inputs);
 }
 
 nb::list fusion_types(const Fusion &self, nb::list dtypes) {

@@ -168,7 +168,6 @@ nb::object array_to_gpu(nb::handle ary, nb::handle allocator, nb::handle stream,
     return made;
 }
 
-/// Copies the bytes of a host array that has the layout of the device array.
 void array_set_bytes(nb::handle self, nb::handle host, nb::handle stream) {
     const Array &array = require_array(self, "self");
     array.require_writable("the array to set");

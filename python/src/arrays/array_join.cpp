@@ -32,7 +32,6 @@ Pieces pieces_of(nb::handle arrays) {
     return pieces;
 }
 
-/// The dtype of an array as NumPy's object.
 nb::object dtype_object(nb::handle array) { return array.attr("dtype"); }
 
 // Functions that join arrays along an axis
@@ -148,7 +147,6 @@ JoinedViews joined_views(const Joining &joining, nb::handle arrays, nb::handle a
     return joined;
 }
 
-/// The common type of all arrays.
 nb::object common_dtype(const Pieces &pieces) {
     const DType first = array_of(pieces[0]).dtype();
     if (std::ranges::all_of(pieces,

@@ -65,82 +65,62 @@ struct Stack {
     std::int64_t count, columns, rows;
 };
 
-/// Calls `work(the current stream)` with the GIL released.
-template <class Work> void run_unlocked(Work &&work) {
-    const StreamRef stream = current_stream();
-    nb::gil_scoped_release release;
-    work(stream);
-}
+/// A stack of matrices to factorise, and the status of each.
+struct Problem : Stack {
+    Problem(nb::handle a, nb::handle info)
+        : Stack(python::matrices(a, "a")), matrices(array_of(a)),
+          status(operand(info, "info", ScalarType::Int32, {count})) {}
+    const Array &matrices, &status;
+};
 
 /// Factorises with a solver whose pivots have the given type.
 template <auto solver, ScalarType pivot> void lu(nb::handle a, nb::handle pivots, nb::handle info) {
-    const Array &matrix = matrices(a, "a");
-    const Stack stack(matrix);
-    const Array &to = operand(pivots, "pivots", pivot, {stack.count, stack.rows});
-    const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    run_unlocked([&](StreamRef queue) { solver(matrix, to, status, queue); });
+    const Problem given(a, info);
+    const Array &to = operand(pivots, "pivots", pivot, {given.count, given.rows});
+    run_unlocked([&](StreamRef queue) { solver(given.matrices, to, given.status, queue); });
 }
 
-/// LU factors, their pivots, and right-hand sides.
-struct Factors {
-    Factors(nb::handle factors, nb::handle order, ScalarType pivot, nb::handle b)
-        : matrices(python::matrices(factors, "factors")), stack(matrices),
-          pivots(operand(order, "pivots", pivot, {stack.count, stack.rows})),
-          sides(operand(b, "b", stack.type, {stack.count, -1, stack.rows})) {}
-    const Array &matrices;
-    Stack stack;
-    const Array &pivots, &sides;
-};
+Triangle triangle_of(bool upper) { return upper ? Triangle::Upper : Triangle::Lower; }
 
 void solve_triangle(nb::handle a, nb::handle b, bool upper, bool ones, bool transposed) {
     const Array &triangles = matrices(a, "a");
     const Stack stack(triangles);
     const Array &sides = operand(b, "b", stack.type, {stack.count, -1, stack.rows});
     run_unlocked([&](StreamRef queue) {
-        solver_triangle(triangles, sides, upper ? Triangle::Upper : Triangle::Lower, ones,
-                        transposed, queue);
+        solver_triangle(triangles, sides, triangle_of(upper), ones, transposed, queue);
     });
 }
 
 void lu_solve_stack(nb::handle factors, nb::handle pivots, nb::handle b, bool transposed) {
-    const Factors lu(factors, pivots, ScalarType::Int32, b);
-    run_unlocked([&](StreamRef queue) {
-        solver_lu_solve_stack(lu.matrices, lu.pivots, lu.sides, transposed, queue);
-    });
+    const Array &lu = matrices(factors, "factors");
+    const Stack stack(lu);
+    const Array &order = operand(pivots, "pivots", ScalarType::Int32, {stack.count, stack.rows});
+    const Array &sides = operand(b, "b", stack.type, {stack.count, -1, stack.rows});
+    run_unlocked(
+        [&](StreamRef queue) { solver_lu_solve_stack(lu, order, sides, transposed, queue); });
 }
 
 void cholesky(nb::handle a, bool upper, nb::handle info) {
-    const Array &matrix = matrices(a, "a");
-    const Array &status = operand(info, "info", ScalarType::Int32, {Stack(matrix).count});
+    const Problem given(a, info);
     run_unlocked([&](StreamRef queue) {
-        solver_cholesky(matrix, upper ? Triangle::Upper : Triangle::Lower, status, queue);
+        solver_cholesky(given.matrices, triangle_of(upper), given.status, queue);
     });
 }
 
-void qr(nb::handle a, nb::handle tau, nb::handle info) {
-    const Array &matrix = matrices(a, "a");
-    const Stack stack(matrix);
+/// `tau`: a factor for each reflection; fewer than all for the first columns of Q.
+template <auto solver> void reflections(nb::handle a, nb::handle tau, nb::handle info) {
+    const Problem given(a, info);
+    const std::int64_t all = std::min(given.rows, given.columns);
     const Array &factors =
-        operand(tau, "tau", stack.type, {stack.count, std::min(stack.rows, stack.columns)});
-    const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    run_unlocked([&](StreamRef queue) { solver_qr(matrix, factors, status, queue); });
-}
-
-void q(nb::handle a, nb::handle tau, nb::handle info) {
-    const Array &matrix = matrices(a, "a");
-    const Stack stack(matrix);
-    const Array &factors = operand(tau, "tau", stack.type, {stack.count, -1});
-    const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
-    run_unlocked([&](StreamRef queue) { solver_q(matrix, factors, status, queue); });
+        operand(tau, "tau", given.type, {given.count, solver == solver_qr ? all : -1});
+    run_unlocked([&](StreamRef queue) { solver(given.matrices, factors, given.status, queue); });
 }
 
 void eigh(nb::handle a, nb::handle values, bool vectors, bool upper, nb::handle info) {
-    const Array &matrix = matrices(a, "a");
-    const Stack stack(matrix);
-    const Array &to = operand(values, "values", real_type(stack.type), {stack.count, stack.rows});
-    const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
+    const Problem given(a, info);
+    const Array &to = operand(values, "values", real_type(given.type), {given.count, given.rows});
     run_unlocked([&](StreamRef queue) {
-        solver_eigh(matrix, to, vectors, upper ? Triangle::Upper : Triangle::Lower, status, queue);
+        solver_eigh(given.matrices, to, vectors, triangle_of(upper), given.status, queue);
     });
 }
 
@@ -157,18 +137,17 @@ SvdMethod svd_method(const std::string &name) {
 
 void svd(nb::handle a, nb::handle s, nb::handle u, nb::handle v, const std::string &method,
          nb::handle info) {
-    const Array &matrix = matrices(a, "a");
-    const Stack stack(matrix);
-    const Array &values = operand(s, "s", real_type(stack.type), {stack.count, stack.columns});
+    const Problem given(a, info);
+    const Array &values = operand(s, "s", real_type(given.type), {given.count, given.columns});
     const Array *left = nullptr, *right = nullptr;
     if (!u.is_none()) {
-        left = &operand(u, "u", stack.type, {stack.count, -1, stack.rows});
-        right = &operand(v, "v", stack.type, {stack.count, stack.columns, stack.columns});
+        left = &operand(u, "u", given.type, {given.count, -1, given.rows});
+        right = &operand(v, "v", given.type, {given.count, given.columns, given.columns});
     }
-    const Array &status = operand(info, "info", ScalarType::Int32, {stack.count});
     const SvdMethod chosen = svd_method(method);
-    run_unlocked(
-        [&](StreamRef queue) { solver_svd(matrix, values, left, right, chosen, status, queue); });
+    run_unlocked([&](StreamRef queue) {
+        solver_svd(given.matrices, values, left, right, chosen, given.status, queue);
+    });
 }
 
 void fourier(nb::handle in, nb::handle out, int first, int rank, bool inverse) {
@@ -301,8 +280,8 @@ void bind_array_libraries(nb::module_ &module) {
     module.def("_library_solve_triangle", in_work_scope(solve_triangle), nb::arg("a"), nb::arg("b"),
                nb::arg("upper"), nb::arg("ones"), nb::arg("transposed"));
     module.def("_library_cholesky", in_work_scope(cholesky));
-    module.def("_library_qr", in_work_scope(qr));
-    module.def("_library_q", in_work_scope(q));
+    module.def("_library_qr", in_work_scope(reflections<solver_qr>));
+    module.def("_library_q", in_work_scope(reflections<solver_q>));
     module.def("_library_eigh", in_work_scope(eigh));
     module.def("_library_svd", in_work_scope(svd), nb::arg("a"), nb::arg("s"), nb::arg("u").none(),
                nb::arg("v").none(), nb::arg("method"), nb::arg("info"));

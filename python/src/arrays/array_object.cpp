@@ -471,7 +471,9 @@ void pack_array(const ArgumentType &, PyObject *value, Packing &packing) {
     ArrayObject &object = array_object(value);
     const std::size_t index = packing.block.count();
     const ParameterLayout &layout = packing.function.function.layout();
-    if (index < layout.count() && layout[index].element_size != 0) {
+    if (index < layout.count() && layout[index].element_size != 0 &&
+        !is_last_checked(packing.function, index,
+                         std::atomic_ref(object.dtype).load(std::memory_order_relaxed))) {
         nb::object dtype = made(dtype_attribute(value, nullptr));
         check_elements(packing.function, index, dtype);
     }

@@ -1,6 +1,7 @@
 // array_rows.cpp -- rows of arrays that indices select, for the package's Python code.
 #include "arrays/array_object.h"
 #include "arrays/array_scope.h"
+#include "arrays/array_value.h"
 #include "memory/work_scope.h"
 #include "support/bindings.h"
 #include "support/errors.h"
@@ -43,17 +44,10 @@ bool array_put_rows(nb::handle base, nb::handle places, nb::handle in, bool chec
                     require_array(in, "the values"), current_stream());
 }
 
-Operation operation_of(const std::string &name) {
-    const std::optional<Operation> operation = find_operation(name);
-    if (!operation)
-        throw_value_error("there is no operation \"" + name + "\"");
-    return *operation;
-}
-
 bool array_combine_rows(const std::string &name, nb::handle base, nb::handle places, nb::handle in,
                         bool checked) {
     const Array &at = require_array(places, "the indices");
-    return combine_rows(operation_of(name), require_array(base, "the array"), {&at, checked},
+    return combine_rows(operation_named(name), require_array(base, "the array"), {&at, checked},
                         require_array(in, "the values"), current_stream());
 }
 

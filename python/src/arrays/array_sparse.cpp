@@ -57,10 +57,10 @@ void times_vector(nb::handle starts, nb::handle columns, nb::handle values, std:
     const SparseRows a = rows_of(starts, columns, values, width, type);
     const Array &from = vector(x, "x", type, transposed ? a.rows : a.width);
     const Array &to = vector(out, "out", type, transposed ? a.width : a.rows);
-    const StreamRef stream = current_stream();
-    nb::gil_scoped_release release;
-    sparse_times_vector(a, transposed ? SparseSide::Columns : SparseSide::Rows, from, to,
-                        add ? SparseResult::Add : SparseResult::Set, stream);
+    run_unlocked([&](StreamRef stream) {
+        sparse_times_vector(a, transposed ? SparseSide::Columns : SparseSide::Rows, from, to,
+                            add ? SparseResult::Add : SparseResult::Set, stream);
+    });
 }
 
 void transpose(nb::handle starts, nb::handle columns, nb::handle values, nb::handle out_starts,
@@ -72,9 +72,7 @@ void transpose(nb::handle starts, nb::handle columns, nb::handle values, nb::han
     const SparseRows out = rows_of(out_starts, out_columns, out_values, a.rows, type);
     if (out.values.size() != a.values.size())
         throw_value_error("a transposed matrix has as many elements as the matrix");
-    const StreamRef stream = current_stream();
-    nb::gil_scoped_release release;
-    sparse_transpose(a, out, stream);
+    run_unlocked([&](StreamRef stream) { sparse_transpose(a, out, stream); });
 }
 
 /// (starts, columns, values); None if there is not enough memory.
@@ -84,12 +82,8 @@ nb::object times_sparse(nb::handle a_starts, nb::handle a_columns, nb::handle a_
     const ScalarType type = type_of(a_values);
     const SparseRows b = rows_of(b_starts, b_columns, b_values, width, type);
     const SparseRows a = rows_of(a_starts, a_columns, a_values, b.rows, type);
-    const StreamRef stream = current_stream();
-    std::optional<SparseProduct> made;
-    {
-        nb::gil_scoped_release release;
-        made = sparse_times_sparse(a, b, stream);
-    }
+    std::optional<SparseProduct> made =
+        run_unlocked([&](StreamRef stream) { return sparse_times_sparse(a, b, stream); });
     if (!made)
         return nb::none();
     PyTypeObject *const kind = Py_TYPE(a_values.ptr());

@@ -213,17 +213,16 @@ Casting casting_named(const std::string &name) {
 
 nb::object array_apply(const std::string &name, nb::args inputs, nb::handle out, nb::handle where,
                        nb::handle dtype, const std::string &casting, nb::handle stream) {
-    const std::optional<Operation> operation = find_operation(name);
-    if (!operation)
-        throw_value_error("there is no operation \"" + name + "\"");
-    if (static_cast<int>(inputs.size()) != operand_count(*operation))
-        throw_type_error(name + "() takes " + std::to_string(operand_count(*operation)) +
+    const Operation operation = operation_named(name);
+    if (static_cast<int>(inputs.size()) != operand_count(operation))
+        throw_type_error(name + "() takes " + std::to_string(operand_count(operation)) +
                          " operands, not " + std::to_string(inputs.size()));
     std::vector<nb::handle> objects(inputs.begin(), inputs.end());
     std::vector<Operand> operands;
     for (nb::handle object : objects)
         operands.push_back(require_operand(object, "an operand"));
-    OperationRequest request{.casting = casting_named(casting), .stream = stream};
+    OperationRequest request{
+        .dtype = type_or_none(dtype), .casting = casting_named(casting), .stream = stream};
     if (!out.is_none()) {
         (void)require_array(out, "out");
         request.out = out;
@@ -232,9 +231,7 @@ nb::object array_apply(const std::string &name, nb::args inputs, nb::handle out,
         request.where = &require_array(where, "where");
     if (request.where && request.where->scalar_type() != ScalarType::Bool)
         throw_type_error("where must be an array of bool, not of " + request.where->dtype().name());
-    if (!dtype.is_none())
-        request.dtype = number_type_of(dtype);
-    return apply_to_objects(*operation, objects, operands, request);
+    return apply_to_objects(operation, objects, operands, request);
 }
 
 template <std::size_t count>
@@ -247,44 +244,35 @@ nb::object apply_numbered(unsigned number, const std::array<nb::handle, count> &
     return apply_to_objects(operation, objects, operands);
 }
 
-unsigned operation_number(const std::string &name) {
-    if (const std::optional<Operation> operation = find_operation(name))
-        return static_cast<unsigned>(*operation);
-    throw_value_error("there is no operation \"" + name + "\"");
-}
-
 std::string source_of_operation(const std::string &name, nb::handle dtype,
                                 const std::string &struct_name) {
-    return operation_source(static_cast<Operation>(operation_number(name)), number_type_of(dtype),
-                            struct_name);
+    return operation_source(operation_named(name), number_type_of(dtype), struct_name);
 }
 
 nb::object array_reduce(const std::string &name, nb::args inputs, std::uint32_t axes, bool keepdims,
                         nb::handle dtype, nb::handle where, nb::handle stream, nb::handle divisor,
                         bool root, nb::handle finished) {
-    const std::optional<Reduction> reduction = find_reduction(name);
-    if (!reduction)
-        throw_value_error("there is no reduction \"" + name + "\"");
+    const Reduction reduction = reduction_named(name);
     std::vector<const Array *> arrays;
     for (nb::handle input : inputs)
         arrays.push_back(&require_array(input, "the array to reduce"));
-    if (static_cast<int>(arrays.size()) != reduction_inputs(*reduction))
-        throw_type_error(name + "() takes " + std::to_string(reduction_inputs(*reduction)) +
+    if (static_cast<int>(arrays.size()) != reduction_inputs(reduction))
+        throw_type_error(name + "() takes " + std::to_string(reduction_inputs(reduction)) +
                          " arrays, not " + std::to_string(arrays.size()));
-    ReduceOptions options{.axes = axes, .keep_axes = keepdims, .stream = stream_ref(stream)};
-    if (!dtype.is_none())
-        options.dtype = number_type_of(dtype);
+    ReduceOptions options{.axes = axes,
+                          .keep_axes = keepdims,
+                          .dtype = type_or_none(dtype),
+                          .stream = stream_ref(stream)};
     if (!where.is_none())
         options.where = &require_array(where, "where");
     if (!divisor.is_none()) {
         options.finish = root ? ReductionFinish::DivideRoot : ReductionFinish::Divide;
         options.divisor = nb::cast<double>(divisor);
-        if (!finished.is_none())
-            options.finished = number_type_of(finished);
+        options.finished = type_or_none(finished);
     }
     const std::vector<nb::handle> objects(inputs.begin(), inputs.end());
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(objects));
-    return wrap_array(reduce(*reduction, arrays, options), Py_TYPE(objects[0].ptr()));
+    return wrap_array(reduce(reduction, arrays, options), Py_TYPE(objects[0].ptr()));
 }
 
 void array_assign(nb::handle to, nb::handle from, nb::handle stream) {
@@ -325,6 +313,22 @@ int array_scatter_indexed(nb::handle base, nb::handle in, nb::list arrays,
 
 } // namespace
 
+Operation operation_named(const std::string &name) {
+    if (const std::optional<Operation> operation = find_operation(name))
+        return *operation;
+    throw_value_error("there is no operation \"" + name + "\"");
+}
+
+Reduction reduction_named(const std::string &name) {
+    if (const std::optional<Reduction> reduction = find_reduction(name))
+        return *reduction;
+    throw_value_error("there is no reduction \"" + name + "\"");
+}
+
+std::optional<ScalarType> type_or_none(nb::handle dtype) {
+    return dtype.is_none() ? std::nullopt : std::optional(number_type_of(dtype));
+}
+
 nb::object apply_plainly(unsigned operation, nb::handle x) {
     return apply_numbered(operation, std::array{x}, std::array{require_operand(x, "an operand")});
 }
@@ -340,7 +344,9 @@ void bind_array_operations(nb::module_ &module) {
                nb::arg("out") = nb::none(), nb::arg("where") = nb::none(),
                nb::arg("dtype") = nb::none(), nb::arg("casting") = "same_kind",
                nb::arg("stream") = nb::none());
-    module.def("_array_operation_number", operation_number);
+    module.def("_array_operation_number", [](const std::string &name) {
+        return static_cast<unsigned>(operation_named(name));
+    });
     module.def("_array_operation_source", source_of_operation);
     module.def("_array_apply_1",
                [](unsigned operation, nb::handle x) { return apply_plainly(operation, x); });

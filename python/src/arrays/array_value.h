@@ -4,8 +4,10 @@
 #include "support/bindings.h"
 
 #include <pycuda/array_operation.h>
+#include <pycuda/array_reduction.h>
 
 #include <optional>
+#include <string>
 
 namespace pycuda::python {
 
@@ -38,6 +40,12 @@ nb::object apply_to_objects(Operation operation, std::span<const nb::handle> obj
 /// number.
 nb::object apply_plainly(unsigned operation, nb::handle x);
 nb::object apply_plainly(unsigned operation, nb::handle x, nb::handle y);
+
+/// By NumPy's name. Throw ValueError for other names.
+Operation operation_named(const std::string &name);
+Reduction reduction_named(const std::string &name);
+/// As number_type_of(); none for None.
+std::optional<ScalarType> type_or_none(nb::handle dtype);
 
 void bind_array_operations(nb::module_ &module);
 

@@ -33,6 +33,14 @@ nb::object array_with(nb::handle array, const View &view) {
 
 const Layout &layout_of(nb::handle array) { return array_of(array).layout(); }
 
+/// A function of a layout as one of an array: for nanobind.
+template <class... Args> auto of_array(View (*function)(const Layout &layout, Args...)) {
+    return [function](nb::handle a, Args... args) {
+        const nb::object array = as_array(a);
+        return array_with(array, function(layout_of(array), args...));
+    };
+}
+
 // Orders of axes
 
 View exchanged(const Layout &layout, int first, int second) {
@@ -49,33 +57,27 @@ View reversed_axes(const Layout &layout) {
     return view;
 }
 
-nb::object transpose(nb::handle a, nb::handle axes) {
-    const nb::object array = as_array(a);
-    const Layout &layout = layout_of(array);
+View transpose(const Layout &layout, nb::handle axes) {
     if (axes.is_none())
-        return array_with(array, reversed_axes(layout));
+        return reversed_axes(layout);
     const AxisList order = axis_numbers(axes, layout.dimensions());
     if (static_cast<int>(order.size()) != layout.dimensions())
         throw_value_error("axes " + nb::cast<std::string>(nb::repr(axes)) +
                           " do not match an array of " + std::to_string(layout.dimensions()) +
                           " axes");
-    return array_with(array, {layout.transposed(order.all())});
+    return {layout.transposed(order.all())};
 }
 
-nb::object swapaxes(nb::handle a, nb::handle axis1, nb::handle axis2) {
-    const nb::object array = as_array(a);
-    const Layout &layout = layout_of(array);
+View swapaxes(const Layout &layout, nb::handle axis1, nb::handle axis2) {
     const int first = axis_number(axis1, layout.dimensions());
-    return array_with(array, exchanged(layout, first, axis_number(axis2, layout.dimensions())));
+    return exchanged(layout, first, axis_number(axis2, layout.dimensions()));
 }
 
-nb::object matrix_transpose(nb::handle x) {
-    const nb::object array = as_array(x);
-    const Layout &layout = layout_of(array);
+View matrix_transpose(const Layout &layout) {
     const int axes = layout.dimensions();
     if (axes < 2)
         throw_value_error("a matrix has at least two axes, this array has " + std::to_string(axes));
-    return array_with(array, exchanged(layout, axes - 2, axes - 1));
+    return exchanged(layout, axes - 2, axes - 1);
 }
 
 View moved(const Layout &layout, const AxisList &from, const AxisList &to) {
@@ -97,20 +99,16 @@ View moved(const Layout &layout, const AxisList &from, const AxisList &to) {
     return view;
 }
 
-nb::object moveaxis(nb::handle a, nb::handle source, nb::handle destination) {
-    const nb::object array = as_array(a);
-    const Layout &layout = layout_of(array);
+View moveaxis(const Layout &layout, nb::handle source, nb::handle destination) {
     const AxisList from = axis_numbers(source, layout.dimensions());
     const AxisList to = axis_numbers(destination, layout.dimensions());
     if (from.size() != to.size())
         throw_value_error("source has " + std::to_string(from.size()) + " axes, destination has " +
                           std::to_string(to.size()));
-    return array_with(array, moved(layout, from, to));
+    return moved(layout, from, to);
 }
 
-nb::object rollaxis(nb::handle a, nb::handle axis, nb::handle start) {
-    const nb::object array = as_array(a);
-    const Layout &layout = layout_of(array);
+View rollaxis(const Layout &layout, nb::handle axis, nb::handle start) {
     AxisList from, to;
     from.append(axis_number(axis, layout.dimensions()));
     // The end of the axes is a place, too.
@@ -118,14 +116,12 @@ nb::object rollaxis(nb::handle a, nb::handle axis, nb::handle start) {
                         static_cast<std::int64_t>(layout.dimensions());
     const int place = at_end ? layout.dimensions() : axis_number(start, layout.dimensions());
     to.append(from[0] < place ? place - 1 : place);
-    return array_with(array, moved(layout, from, to));
+    return moved(layout, from, to);
 }
 
 // Axes of extent 1
 
-nb::object squeeze(nb::handle a, nb::handle axis) {
-    const nb::object array = as_array(a);
-    const Layout &layout = layout_of(array);
+View squeeze(const Layout &layout, nb::handle axis) {
     AxisList gone;
     if (axis.is_none()) {
         for (int i = 0; i < layout.dimensions(); ++i)
@@ -144,12 +140,10 @@ nb::object squeeze(nb::handle a, nb::handle axis) {
             throw_value_error(
                 "cannot select an axis to squeeze out which has size not equal to one");
     }
-    return array_with(array, view);
+    return view;
 }
 
-nb::object expand_dims(nb::handle a, nb::handle axis) {
-    const nb::object array = as_array(a);
-    const Layout &layout = layout_of(array);
+View expand_dims(const Layout &layout, nb::handle axis) {
     const Py_ssize_t added = is_one_number(axis) ? 1 : PyObject_Size(axis.ptr());
     if (added < 0)
         throw nb::python_error();
@@ -161,7 +155,7 @@ nb::object expand_dims(nb::handle a, nb::handle axis) {
         view.layout.append(is_new ? 1 : layout.extent(own), is_new ? 0 : layout.stride(own));
         own += is_new ? 0 : 1;
     }
-    return array_with(array, view);
+    return view;
 }
 
 nb::object widened(nb::handle array, int least) {
@@ -211,9 +205,7 @@ nb::tuple broadcast_arrays(const nb::tuple &arrays) {
 
 // Parts
 
-nb::object diagonal(nb::handle a, nb::handle offset, nb::handle axis1, nb::handle axis2) {
-    const nb::object array = as_array(a);
-    const Layout &layout = layout_of(array);
+View diagonal(const Layout &layout, nb::handle offset, nb::handle axis1, nb::handle axis2) {
     const int axes = layout.dimensions();
     if (axes < 2)
         throw_value_error("diag requires an array of at least two dimensions");
@@ -232,7 +224,7 @@ nb::object diagonal(nb::handle a, nb::handle offset, nb::handle axis1, nb::handl
         if (axis != first && axis != second)
             view.layout.append(layout.extent(axis), layout.stride(axis));
     view.layout.append(length, layout.stride(first) + layout.stride(second));
-    return array_with(array, view);
+    return view;
 }
 
 View flipped(const Layout &layout, const AxisList &axes) {
@@ -246,15 +238,11 @@ View flipped(const Layout &layout, const AxisList &axes) {
     return view;
 }
 
-nb::object flip(nb::handle m, nb::handle axis) {
-    const nb::object array = as_array(m);
-    const Layout &layout = layout_of(array);
-    return array_with(array, flipped(layout, axis_numbers(axis, layout.dimensions())));
+View flip(const Layout &layout, nb::handle axis) {
+    return flipped(layout, axis_numbers(axis, layout.dimensions()));
 }
 
-nb::object rot90(nb::handle m, nb::handle k, nb::handle axes) {
-    const nb::object array = as_array(m);
-    const Layout &layout = layout_of(array);
+View rot90(const Layout &layout, nb::handle k, nb::handle axes) {
     const AxisList plane = axis_numbers(axes, layout.dimensions());
     if (plane.size() != 2)
         throw_value_error("axes must be two, not " + std::to_string(plane.size()));
@@ -267,7 +255,7 @@ nb::object rot90(nb::handle m, nb::handle k, nb::handle axes) {
     View view = flipped(layout, reversed);
     if (turns == 1 || turns == 3)
         view.layout = exchanged(view.layout, plane[0], plane[1]).layout;
-    return array_with(array, view);
+    return view;
 }
 
 /// The places at which the parts of an axis end, without the last end.
@@ -388,20 +376,21 @@ void bind_array_views(nb::module_ &module) {
         },
         nb::arg("shape"), nb::arg("size"));
     const auto a = nb::arg("a").none();
-    module.def("_transpose", transpose, a, nb::arg("axes").none());
-    module.def("_swapaxes", swapaxes, a, nb::arg("axis1").none(), nb::arg("axis2").none());
-    module.def("_matrix_transpose", matrix_transpose, a);
-    module.def("_moveaxis", moveaxis, a, nb::arg("source"), nb::arg("destination"));
-    module.def("_rollaxis", rollaxis, a, nb::arg("axis").none(), nb::arg("start").none());
-    module.def("_squeeze", squeeze, a, nb::arg("axis").none());
-    module.def("_expand_dims", expand_dims, a, nb::arg("axis"));
+    module.def("_transpose", of_array(transpose), a, nb::arg("axes").none());
+    module.def("_swapaxes", of_array(swapaxes), a, nb::arg("axis1").none(),
+               nb::arg("axis2").none());
+    module.def("_matrix_transpose", of_array(matrix_transpose), a);
+    module.def("_moveaxis", of_array(moveaxis), a, nb::arg("source"), nb::arg("destination"));
+    module.def("_rollaxis", of_array(rollaxis), a, nb::arg("axis").none(), nb::arg("start").none());
+    module.def("_squeeze", of_array(squeeze), a, nb::arg("axis").none());
+    module.def("_expand_dims", of_array(expand_dims), a, nb::arg("axis"));
     module.def("_at_least", at_least, nb::arg("axes"), nb::arg("arrays"));
     module.def("_broadcast_to", broadcast_to, a, nb::arg("shape"));
     module.def("_broadcast_arrays", broadcast_arrays, nb::arg("arrays"));
-    module.def("_diagonal", diagonal, a, nb::arg("offset").none(), nb::arg("axis1").none(),
-               nb::arg("axis2").none());
-    module.def("_flip", flip, a, nb::arg("axis").none());
-    module.def("_rot90", rot90, a, nb::arg("k").none(), nb::arg("axes"));
+    module.def("_diagonal", of_array(diagonal), a, nb::arg("offset").none(),
+               nb::arg("axis1").none(), nb::arg("axis2").none());
+    module.def("_flip", of_array(flip), a, nb::arg("axis").none());
+    module.def("_rot90", of_array(rot90), a, nb::arg("k").none(), nb::arg("axes"));
     module.def("_split", split, a, nb::arg("indices_or_sections"), nb::arg("axis").none(),
                nb::arg("equal"));
     module.def("_unstack", unstack, a, nb::arg("axis").none());

@@ -16,7 +16,6 @@
 namespace pycuda::python {
 namespace {
 
-/// The keywords of a call.
 struct CallKeywords {
     nb::handle range = Py_None;
     nb::handle slice = Py_None;

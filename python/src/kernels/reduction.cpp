@@ -17,7 +17,6 @@
 namespace pycuda::python {
 namespace {
 
-/// The keywords of a call.
 struct CallKeywords {
     nb::handle stream = Py_None;
     nb::handle out = Py_None;

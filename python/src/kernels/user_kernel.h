@@ -19,7 +19,6 @@ using ArgumentTuple = std::tuple<bool, std::string, std::string, std::size_t>;
 
 std::vector<KernelArgument> arguments_from(const std::vector<ArgumentTuple> &tuples);
 
-/// The array arguments of one call.
 class CallArrays {
   public:
     /// Throws TypeError if the number of arguments differs from the declaration, or if an argument

@@ -11,6 +11,13 @@ namespace pycuda::python {
 /// addresses.
 void check_elements(FunctionObject &function, std::size_t index, nb::handle dtype);
 
+/// Whether this dtype, which may be null, was the last one that check_elements() has compared.
+inline bool is_last_checked(const FunctionObject &function, std::size_t index,
+                            PyObject *dtype) noexcept {
+    return dtype != nullptr &&
+           function.checked_dtypes[index].load(std::memory_order_relaxed) == dtype;
+}
+
 /// As above, for elements with numpy's letter for their kind, and their size.
 void check_elements(FunctionObject &function, std::size_t index, char kind, std::size_t size);
 

@@ -206,9 +206,7 @@ void StagedArguments::copy_slab_in() {
     copy_to_device_async(slab_->get() + span.begin, from, span.size(), queue_);
 }
 
-void StagedArguments::before_launch(nb::handle stream) {
-    if (stages_.empty()) [[likely]]
-        return;
+void StagedArguments::copy_inputs(nb::handle stream) {
     allocate_pinned();
     if (slab_)
         copy_slab_in();
@@ -254,8 +252,8 @@ std::string StagedArguments::describe_fault(CUresult result) const {
     return "";
 }
 
-void StagedArguments::after_launch(const Function &function, nb::handle stream) {
-    if (stages_.empty() || !anything_after())
+void StagedArguments::copy_results(const Function &function, nb::handle stream) {
+    if (!anything_after())
         return;
     auto is_pinned_out = [](const Stage &stage) { return stage.pinned && stage.direction & Out; };
     in_flight_ = true;

@@ -60,9 +60,15 @@ class StagedArguments {
     }
 
     /// Copies the inputs. `stream` is the Python object of the stream, for pre_call().
-    void before_launch(nb::handle stream);
+    void before_launch(nb::handle stream) {
+        if (!stages_.empty()) [[unlikely]]
+            copy_inputs(stream);
+    }
     /// Waits for the kernel if there is work to do after it, then copies the results.
-    void after_launch(const Function &function, nb::handle stream);
+    void after_launch(const Function &function, nb::handle stream) {
+        if (!stages_.empty()) [[unlikely]]
+            copy_results(function, stream);
+    }
 
   private:
     struct Stage {
@@ -81,6 +87,8 @@ class StagedArguments {
         std::size_t begin = 0, end = 0;
         std::size_t size() const noexcept { return end - begin; }
     };
+    void copy_inputs(nb::handle stream);
+    void copy_results(const Function &function, nb::handle stream);
     CUdeviceptr place_in_slab(std::size_t bytes);
     Span slab_span(int direction) const;
     void copy_slab_in();

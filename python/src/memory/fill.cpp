@@ -28,25 +28,18 @@ void wait_for(PythonWork &work) {
         synchronize(work.stream());
 }
 
-template <class Element>
-using FillLine = void (*)(CUdeviceptr to, Element value, std::size_t count);
-template <class Element>
-using FillLineAsync = void (*)(CUdeviceptr to, Element value, std::size_t count, StreamRef stream);
-template <class Element> using FillRows = void (*)(const Rows &rows, Element value);
-template <class Element>
-using FillRowsAsync = void (*)(const Rows &rows, Element value, StreamRef stream);
-
-template <class Element, FillLine<Element> Fill, FillLineAsync<Element> FillAsync>
-void bind_line(nb::module_ &module, const std::string &name) {
+template <class Element> void bind_fills(nb::module_ &module) {
+    const std::string bits = std::to_string(8 * sizeof(Element));
+    const std::string line = "memset_d" + bits, rows = "memset_d2d" + bits;
     module.def(
-        name.c_str(),
+        line.c_str(),
         [](nb::handle dest, long long data, std::size_t size) {
             const Element value = element_of<Element>(data);
             PythonWork work({dest});
             const CUdeviceptr to = work.write(dest, "dest");
             if (work.stream().is_default())
-                return Fill(to, value, size);
-            FillAsync(to, value, size, work.stream());
+                return fill(to, value, size);
+            fill_async(to, value, size, work.stream());
             wait_for(work);
         },
         nb::arg("dest"), nb::arg("data"), nb::arg("size"),
@@ -55,12 +48,12 @@ void bind_line(nb::module_ &module, const std::string &name) {
         "data: the value of each element. The function's name has its bits: 8, 16 or 32.\n"
         "size: the number of elements, not of bytes.\n\n"
         "Raises LogicError if the memory is smaller.");
-    module.def((name + "_async").c_str(),
+    module.def((line + "_async").c_str(),
                [](nb::handle dest, long long data, std::size_t size, nb::handle stream) {
                    const Element value = element_of<Element>(data);
                    PythonWork work({dest}, stream);
                    const CUdeviceptr to = work.write(dest, "dest");
-                   FillAsync(to, value, size, work.stream());
+                   fill_async(to, value, size, work.stream());
                },
                nb::arg("dest"), nb::arg("data"), nb::arg("size"), nb::arg("stream") = nb::none(),
                "Set each element of device memory to a value, as work of a stream.\n\n"
@@ -68,20 +61,16 @@ void bind_line(nb::module_ &module, const std::string &name) {
                "data: the value of each element. The function's name has its bits: 8, 16 or 32.\n"
                "size: the number of elements, not of bytes.\n"
                "stream: a Stream; by default the thread's current stream.");
-}
-
-template <class Element, FillRows<Element> Fill, FillRowsAsync<Element> FillAsync>
-void bind_rows(nb::module_ &module, const std::string &name) {
     module.def(
-        name.c_str(),
+        rows.c_str(),
         [](nb::handle dest, std::size_t pitch, long long data, std::size_t width,
            std::size_t height) {
             const Element value = element_of<Element>(data);
             PythonWork work({dest});
             const Rows rows{work.write(dest, "dest"), pitch, width, height};
             if (work.stream().is_default())
-                return Fill(rows, value);
-            FillAsync(rows, value, work.stream());
+                return fill_rows(rows, value);
+            fill_rows_async(rows, value, work.stream());
             wait_for(work);
         },
         nb::arg("dest"), nb::arg("pitch"), nb::arg("data"), nb::arg("width"), nb::arg("height"),
@@ -92,13 +81,13 @@ void bind_rows(nb::module_ &module, const std::string &name) {
         "width: elements of a row.\n"
         "height: the number of rows.");
     module.def(
-        (name + "_async").c_str(),
+        (rows + "_async").c_str(),
         [](nb::handle dest, std::size_t pitch, long long data, std::size_t width,
            std::size_t height, nb::handle stream) {
             const Element value = element_of<Element>(data);
             PythonWork work({dest}, stream);
             const Rows rows{work.write(dest, "dest"), pitch, width, height};
-            FillAsync(rows, value, work.stream());
+            fill_rows_async(rows, value, work.stream());
         },
         nb::arg("dest"), nb::arg("pitch"), nb::arg("data"), nb::arg("width"), nb::arg("height"),
         nb::arg("stream") = nb::none(),
@@ -114,12 +103,9 @@ void bind_rows(nb::module_ &module, const std::string &name) {
 } // namespace
 
 void bind_fill(nb::module_ &module) {
-    bind_line<std::uint8_t, fill_8, fill_8_async>(module, "memset_d8");
-    bind_line<std::uint16_t, fill_16, fill_16_async>(module, "memset_d16");
-    bind_line<std::uint32_t, fill_32, fill_32_async>(module, "memset_d32");
-    bind_rows<std::uint8_t, fill_rows_8, fill_rows_8_async>(module, "memset_d2d8");
-    bind_rows<std::uint16_t, fill_rows_16, fill_rows_16_async>(module, "memset_d2d16");
-    bind_rows<std::uint32_t, fill_rows_32, fill_rows_32_async>(module, "memset_d2d32");
+    bind_fills<std::uint8_t>(module);
+    bind_fills<std::uint16_t>(module);
+    bind_fills<std::uint32_t>(module);
 }
 
 } // namespace pycuda::python

@@ -112,7 +112,6 @@ template <class Copy, class HostPointer> struct SideOf {
     CUdeviceptr (*address)(nb::handle);
 };
 
-/// The text with each `word` replaced.
 std::string with_word(std::string text, std::string_view word, std::string_view by) {
     for (std::size_t at; (at = text.find(word)) != std::string::npos;)
         text.replace(at, word.size(), by);

@@ -57,4 +57,11 @@ template <class Result, class... Args> auto in_work_scope(Result (*function)(Arg
     };
 }
 
+/// Calls `work(the current stream)` with the GIL released.
+template <class Work> auto run_unlocked(Work &&work) {
+    const StreamRef stream = current_stream();
+    nb::gil_scoped_release release;
+    return work(stream);
+}
+
 } // namespace pycuda::python

@@ -54,7 +54,6 @@ PythonGraph &graph_of(nb::handle self) {
     return graph;
 }
 
-/// The nodes of a graph and its bodies.
 NodeUses &uses_of(PythonGraph &graph) {
     return graph.owner.is_valid() ? nb::cast<PythonGraph &>(graph.owner).nodes : graph.nodes;
 }
@@ -184,7 +183,6 @@ PythonGraph clone_of(nb::handle self) {
     return {graph.clone(), uses_of(graph)};
 }
 
-/// An executable graph, with what its nodes use.
 struct PythonExecutable : ExecutableGraph {
     explicit PythonExecutable(nb::handle source)
         : ExecutableGraph(graph_of(source)), nodes(uses_of(graph_of(source))),

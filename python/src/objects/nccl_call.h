@@ -63,7 +63,6 @@ class PendingGroup {
 /// Whether this thread is in a block of a PendingGroup.
 [[nodiscard]] bool is_in_group() noexcept;
 
-/// The arguments of a bound method.
 struct CallArguments {
     NcclCall::Kind kind;
     nb::handle from, to;       ///< null if the method has no such argument

@@ -22,7 +22,6 @@ bool is_numpy_record(nb::handle object);
 /// True for scalars of any type: those of numpy itself, and of libraries such as ml_dtypes.
 bool is_numpy_generic(nb::handle object);
 
-/// True for the type numpy.bool_.
 bool is_numpy_bool(const PyTypeObject *type);
 
 /// How the scalars of one numpy type store their value.

@@ -171,7 +171,7 @@ void run_serial(Call &call, CUdeviceptr failed, Work &use) {
     const std::int64_t shape[] = {parts, geometry.cells};
     const Array tables =
         Array::scratch(call.base.context(), shape, call.combining.type, use.stream());
-    fill_8_async(use.write(tables), 0, tables.bytes(), use.stream());
+    fill_async<std::uint8_t>(use.write(tables), 0, tables.bytes(), use.stream());
     launch(call, tables, failed, use);
     const Array *const input = &tables;
     const Array sums = reduce(Reduction::Sum, {&input, 1},

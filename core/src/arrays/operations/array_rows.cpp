@@ -166,7 +166,7 @@ bool run_checked(const RowChecks &checks, Work &use, const std::function<void(CU
     }
     const std::int64_t one[] = {1};
     const Array failed = Array::scratch(places.context(), one, ScalarType::Int32, use.stream());
-    fill_32_async(use.write(failed), 0, 1, use.stream());
+    fill_async<std::uint32_t>(use.write(failed), 0, 1, use.stream());
     const auto n = static_cast<std::int64_t>(places.size());
     launch({.task = Task::Check, .index = places.scalar_type(), .n = n}, &failed, outside.address(),
            nullptr, places, {n, 1, checks.extent, 0, 0, 0}, use);

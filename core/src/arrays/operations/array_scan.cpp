@@ -223,7 +223,7 @@ void run(const Scanning &work, const Array &in, const Array &out, StreamRef stre
                                       [&] { return source_of(work); });
     Work use(stream);
     if (words[0] != 0)
-        fill_32_async(use.write(nodes), 0, 2 * nodes.size(), use.stream());
+        fill_async<std::uint32_t>(use.write(nodes), 0, 2 * nodes.size(), use.stream());
     KernelArguments arguments(use, in, out, nodes);
     for (std::int64_t value :
          {work.rows, work.length, tiles, row_nodes, work.in_step, work.out_step})

@@ -80,7 +80,7 @@ void select_in_parts(const Selecting &selecting) {
     const std::int32_t passes = pass_count(work.type());
     const auto ranks = static_cast<std::int64_t>(selecting.ranks.size());
     const Array counts = work.scratch(work.rows * passes * ranks * digits * 4);
-    fill_32_async(work.address(counts), 0, counts.size() / 4, work.use.stream());
+    fill_async<std::uint32_t>(work.address(counts), 0, counts.size() / 4, work.use.stream());
     const std::int64_t blocks = std::int64_t{8} * work.keys.context()->traits().processors;
     const std::int64_t parts =
         std::clamp<std::int64_t>(divide_up(blocks, work.rows), 1, divide_up(work.length, 2 * tile));
@@ -166,7 +166,6 @@ Array part(const Array &in, int axis, std::int64_t rank, bool pairs, const SortO
     return finish(work, axis);
 }
 
-/// The n-th part of an array along an axis.
 Array part_of(const Array &array, int axis, std::int64_t n) {
     Layout layout;
     for (int i = 0; i < array.dimensions(); ++i)

@@ -111,7 +111,7 @@ void sort_short_rows(Sorting &work) {
 Array count_digits(Sorting &work) {
     const auto passes = static_cast<std::int64_t>(item_size(work.type()));
     const Array counts = work.scratch(work.rows * passes * digits * 8);
-    fill_32_async(work.address(counts), 0, counts.size() / 4, work.use.stream());
+    fill_async<std::uint32_t>(work.address(counts), 0, counts.size() / 4, work.use.stream());
     const std::int64_t wanted = std::int64_t{8} * work.keys.context()->traits().processors;
     const std::int64_t blocks = std::clamp<std::int64_t>(
         divide_up(wanted, work.rows), 1, divide_up(work.length, std::int64_t{4} * threads));
@@ -159,7 +159,7 @@ void sort_by_passes(Sorting &work) {
     const Function &kernel = work.kernel(pass_kernel);
     for (std::int32_t pass = 0; pass < passes; ++pass) {
         geometry.pass = pass;
-        fill_32_async(work.address(states), 0, states.size() / 4, work.use.stream());
+        fill_async<std::uint32_t>(work.address(states), 0, states.size() / 4, work.use.stream());
         KernelArguments arguments(work.use, memory, counts, plans, states, geometry);
         work.launch(kernel, {sort_grid(work.rows * tiles)}, tile.threads, arguments);
     }

@@ -38,7 +38,6 @@ struct RowSteps {
 };
 RowSteps row_steps(Array &in, const Array &base, const Array &places, StreamRef stream);
 
-/// How the indices of a call are checked.
 struct RowChecks {
     std::string call; ///< "x[indices]", for errors
     const Array &places;

@@ -27,7 +27,6 @@ struct ScanPipeline {
     static std::optional<ScanPipeline> plan(const DeviceTraits &device, std::size_t tile_bytes,
                                             std::int64_t tiles);
 
-    /// The configuration for a launch of `kernel`, a kernel of this pipeline.
     LaunchConfig configure(const Function &kernel, StreamRef stream) const;
 };
 

@@ -173,7 +173,6 @@ bool is_a_bucket_each(const Sorting &work);
 /// Sorts the keys of each row by one thread.
 void sort_rows_as_buckets(Sorting &work);
 
-/// As grid_extent().
 inline unsigned sort_grid(std::int64_t blocks) { return grid_extent(blocks, "sorting these rows"); }
 
 } // namespace pycuda

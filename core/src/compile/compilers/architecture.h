@@ -27,7 +27,6 @@ struct Architecture {
 /// Throws CompileError for a text that is not an architecture.
 [[nodiscard]] Architecture parse_architecture(std::string_view text);
 
-/// The architecture that a request asks for.
 struct RequestedArchitecture {
     std::string arch;
     std::string code;

@@ -25,7 +25,6 @@ struct CompilerOptions {
     bool wants_ptxas_report = false;
     /// Whether the options contain -pch: NVRTC's automatic precompiled headers.
     bool wants_precompiled_headers = false;
-    /// Whether the options contain -keep.
     bool keep = false;
 };
 

@@ -19,7 +19,6 @@ struct NvrtcLocation {
     std::string identity;
 };
 
-/// NVRTC was not found on this machine.
 class NvrtcNotFound : public CompileError {
   public:
     using CompileError::CompileError;

@@ -62,7 +62,6 @@ const NvrtcLibrary &NvrtcLibrary::open(const NvrtcLocation &location) {
     return *library;
 }
 
-/// Opens a library. Throws CompileError.
 static void *open_nvrtc(const std::string &path) {
     if (void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
         return library;

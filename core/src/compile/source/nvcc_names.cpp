@@ -227,7 +227,6 @@ void add(ImplicitNames &table, std::string_view header, std::string_view names) 
     for_each_piece(names, " ", [&](std::string_view name) { table[name] = {{}, header}; });
 }
 
-/// Adds a macro for each name and its value in a list.
 void add_macros(ImplicitNames &table, std::string_view names_and_values) {
     std::string_view name;
     for_each_piece(names_and_values, " ", [&](std::string_view piece) {
@@ -237,7 +236,6 @@ void add_macros(ImplicitNames &table, std::string_view names_and_values) {
     });
 }
 
-/// Adds a typedef for each name in a list.
 void add_types(ImplicitNames &table, const std::string &type, std::string_view names) {
     for_each_piece(names, " ", [&](std::string_view name) {
         table[name] = {"typedef " + type + " " + std::string(name) + ";", {}};

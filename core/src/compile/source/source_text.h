@@ -77,7 +77,6 @@ void for_each_piece(std::string_view text, std::string_view separators, Visit vi
     return std::ranges::find(words, word) != std::end(words);
 }
 
-/// Whether a text has one of the phrases.
 [[nodiscard]] bool says_any(std::string_view text, const auto &phrases) {
     return std::ranges::any_of(
         phrases, [text](std::string_view phrase) { return text.find(phrase) != none; });

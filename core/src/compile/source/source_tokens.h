@@ -26,7 +26,6 @@ using Tokens = std::vector<Token>;
 Tokens tokens_of(std::string_view text);
 
 bool has_name(const Tokens &tokens, std::string_view name);
-/// Whether a name begins with `start`.
 bool has_name_from(const Tokens &tokens, std::string_view start);
 
 /// Macros that the user defines, for the texts of one kernel.
@@ -54,7 +53,6 @@ class UserMacros {
 
     /// The tokens, with names of macros replaced by the tokens of the macros' bodies.
     Tokens expand(const Tokens &tokens) const;
-    /// Whether the options define macros.
     bool any_of_options() const noexcept { return !options_.empty(); }
     /// Whether `name` is a macro, or a parameter of a macro.
     bool rename(std::string_view name) const noexcept;

@@ -327,7 +327,6 @@ typedef cuDoubleComplex cufftDoubleComplex;
 #endif
 )";
 
-/// A replacement, and the headers that it replaces.
 struct Replacement {
     const char *text;
     std::string_view headers;

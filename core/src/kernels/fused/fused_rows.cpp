@@ -153,7 +153,6 @@ class RowShapes {
         return true;
     }
 
-    /// Whether the arrays of a stage broadcast to the whole shape.
     bool has_whole_shape(const FusedStage &stage, std::span<const Array *const> arrays) const {
         Layout shape;
         for (int value : stage.inputs) {

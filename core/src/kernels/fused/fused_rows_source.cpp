@@ -55,7 +55,6 @@ class Writer {
         return types_.values[static_cast<std::size_t>(value)];
     }
 
-    /// A namespace with the functions of a stage.
     std::string stage_functions(std::size_t k) const {
         std::string code;
         for (const char *name : {"INDEX", "MOMENTS", "COMPLEX", "WORDS", "ROLLED_ORDER", "APART",
@@ -71,7 +70,6 @@ class Writer {
         return code + "}\n";
     }
 
-    /// compute() of a stage's operands.
     std::string computed(std::size_t k) const {
         const FusedStage &stage = program_.stages[k];
         std::string call = "stage" + text(k) + "::compute(r";
@@ -86,7 +84,6 @@ class Writer {
         return call + ")";
     }
 
-    /// The element r of the row.
     std::string element(std::size_t walker) const {
         const std::string name = "w" + text(walker);
         return "*reinterpret_cast<" + std::string(is_result(walker) ? "" : "const ") + "type_" +

@@ -30,7 +30,6 @@ struct StridedGroup {
     std::vector<Layout> layouts;      ///< of each member, with merged axes; at least one axis
 };
 
-/// The forms of all arrays of a call.
 class OperandForms {
   public:
     explicit OperandForms(std::span<const Array> arrays);
@@ -44,9 +43,7 @@ class OperandForms {
     /// group. Empty if all arrays are flat.
     std::string key() const;
 
-    /// Pushes one array in its form.
     void push_array(ArgumentBlock &block, const ArrayView &view, std::size_t array) const;
-    /// Pushes the extents of all groups.
     void push_extents(ArgumentBlock &block) const;
 
   private:

@@ -181,7 +181,7 @@ std::shared_ptr<const KernelVariant> ScanKernel::launch(StreamRef stream, const 
     const auto words = static_cast<std::uint64_t>(
         1 + scan_node_words(static_cast<std::int64_t>(tiles), state_->text.size));
     const Workspace nodes(ArrayContext::current(), words * sizeof(std::uint64_t), stream);
-    fill_32_async(nodes.address(), 0, words * 2, stream);
+    fill_async<std::uint32_t>(nodes.address(), 0, words * 2, stream);
 
     const Places places = {in.address, out.address, stride_of(in), stride_of(out), count};
     const Function &function = variant->functions.front();

@@ -223,7 +223,7 @@ class GPUArray(
         if kwargs:
             raise TypeError(f"get() got an unexpected keyword {next(iter(kwargs))!r}")
         source = self
-        if not _driver._array_is_dense(self):
+        if not (self._c_contiguous or _driver._array_is_dense(self)):
             source = GPUArray.copy(self, stream=stream)
         target = ary
         if ary is None:
@@ -239,6 +239,8 @@ class GPUArray(
         return ary
 
     def _new_host_array(self, source, pagelocked: bool):
+        if not pagelocked and source._c_contiguous:
+            return np.empty(self.shape, self.dtype)
         if not pagelocked:
             return np.ndarray(self.shape, self.dtype, strides=source.strides)
         from pycuda.driver import pagelocked_empty

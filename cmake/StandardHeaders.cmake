@@ -15,13 +15,12 @@ function(should_compile_together result)
   endif()
 endfunction()
 
-set(PYCUDA_SOURCES_TOGETHER 3 CACHE STRING "Sources that compile as one: more need less time in all, but change more at a time")
-
-# compile_together(TARGET): three sources at a time, for parts in which headers and templates take more of the
-# time than the sources' own code. The names in a folder's unnamed namespaces must differ.
+# compile_together(TARGET): eight sources at a time, for parts in which headers and templates take more of the
+# time than the sources' own code: of three sources of ir/ or codegen/ more than half. The names in a folder's
+# unnamed namespaces must differ.
 function(compile_together target)
   should_compile_together(together)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${together} UNITY_BUILD_BATCH_SIZE ${PYCUDA_SOURCES_TOGETHER})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${together} UNITY_BUILD_BATCH_SIZE 8)
 endfunction()
 
 # precompile_standard_headers(TARGET [REUSE_FROM OTHER] [HEADER...])

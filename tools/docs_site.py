@@ -4,12 +4,13 @@
     ./run tools/docs_site.py
 
 The sources are collected in build/docs/source: the pages of docs/, the changelog, CONTRIBUTING.md, and references
-generated from the docstrings (tools/reference.py) and from the headers of libpycuda (tools/cpp_reference.py). Sphinx then
-builds the pages. A warning is an error: a link to a page or heading that does not exist, an invalid docstring.
+generated generated from the docstrings (tools/reference.py) and from the headers of libpycuda (tools/cpp_reference.py). The cells of
+the course run on softcuda, and the pages show their results (tools/course_results.py). Sphinx then builds the pages. A warning is an error: a link to a page or heading that does not exist, an invalid docstring.
 """
 
 from __future__ import annotations
 
+import base64
 import re
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+import course_results  # noqa: E402
 import cpp_reference  # noqa: E402
 import reference  # noqa: E402
 import source_pages  # noqa: E402
@@ -52,15 +54,27 @@ def with_charts(text: str, folder: Path) -> str:
     return re.sub(r"!\[[^]]*\]\((pictures/benchmarks/\w+\.svg)\)", chart, text)
 
 
-def without_cells(text: str) -> str:
-    """A notebook's text with its cells as blocks of code."""
+def with_results(path: Path, results: list[dict[str, str]]) -> None:
+    """Writes a notebook's cells as blocks of code, each with its result below."""
+    left = iter(results)
 
     def block(found: re.Match) -> str:
         language = "cuda" if found[2].startswith("%%cuda\n") else "python"
-        return f"```{language}\n{found[2]}```"
+        text = f"```{language}\n{found[2]}```"
+        result = next(left)
+        if result["text"]:
+            text += (
+                f"\n\n````{{code-block}} text\n:class: result\n\n{result['text']}\n````"
+            )
+        if result["picture"]:
+            picture = path.with_name(f"{path.stem}_{found.start()}.png")
+            picture.write_bytes(base64.b64decode(result["picture"]))
+            text += f"\n\n![The picture that the cell draws]({picture.name})"
+        return text
 
     cell = r"^```\{code-cell\} ipython3\n(:tags: [^\n]*\n\n)?(.*?)^```$"
-    return re.sub(cell, block, text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(cell, block, path.read_text(), flags=re.MULTILINE | re.DOTALL)
+    path.write_text(text)
 
 
 def gather(source: Path) -> None:
@@ -72,8 +86,9 @@ def gather(source: Path) -> None:
     shutil.copy(ROOT / "CONTRIBUTING.md", source / "contributing.md")
     for path in source.glob("*.md"):
         path.write_text(with_charts(moved(path.read_text()), source))
-    for path in (source / "course").glob("*.md"):
-        path.write_text(without_cells(path.read_text()))
+    chapters = sorted((ROOT / "docs/course").glob("[0-9]*.md"))
+    for name, results in course_results.results(chapters, SITE / "results").items():
+        with_results(source / f"course/{name}.md", results)
     references = {
         "reference": reference.pages(ROOT),
         "cpp_reference": cpp_reference.pages(),

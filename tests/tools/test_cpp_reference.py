@@ -52,6 +52,14 @@ def test_the_pages_have_the_declarations_of_the_headers(pages):
     assert ".. cpp:enumerator:: Keep\n" in pages["arrays.rst"]
 
 
+def test_each_name_of_a_table_is_described(pages):
+    rows = re.findall(
+        r"^   \* - (.*)\n     - (.*)$", "".join(pages.values()), re.MULTILINE
+    )
+    assert len(rows) > 400
+    assert [name for name, text in rows if not text or text.startswith("Values:")] == []
+
+
 def test_each_declaration_has_a_link_to_its_line(pages):
     found = re.findall(r":source:`(\S+)#L(\d+)`", "".join(pages.values()))
     assert len(found) > 150

@@ -16,6 +16,7 @@ struct IndexedAxis {
     std::int64_t stride;  ///< in bytes
 };
 
+/// The result of element_offsets().
 struct ElementOffsets {
     Array offsets;    ///< int64, in bytes, of the shape of the indices
     int outside = -1; ///< the first axis with an index out of range; -1: none

@@ -24,6 +24,7 @@ bool host_has_arrays();
 /// driver is NVIDIA's.
 bool solver_takes(ScalarType type);
 
+/// The triangle of a matrix that a function reads.
 enum class Triangle : int { Lower = 0, Upper = 1 };
 
 /// P A = L U (getrf) of square matrices. `pivots`: (count, n) of int64, from 1.
@@ -86,6 +87,7 @@ bool fourier_takes(ScalarType type);
 /// Whether the array is C-contiguous after its first axis becomes the last one.
 bool is_in_rows(const Array &array);
 
+/// The sign of the exponent of the transform.
 enum class FourierDirection : int { Forward = -1, Inverse = 1 };
 
 /// Transforms neighbouring axes `first` to `first + rank` (1 to 3) of `in` to `out`, without a

@@ -48,7 +48,9 @@ enum class TypeRule : std::uint8_t {
     Select,        ///< a bool and two of one type
 };
 
+/// NumPy's name of the operation: "add".
 std::string_view operation_name(Operation operation) noexcept;
+/// The number of operands: 1 to 4.
 int operand_count(Operation operation) noexcept;
 /// The operation with this NumPy name; empty if there is none.
 std::optional<Operation> find_operation(std::string_view numpy_name) noexcept;
@@ -73,6 +75,7 @@ class Operand {
     Scalar scalar_;
 };
 
+/// The keyword arguments of a NumPy ufunc, for apply().
 struct ApplyOptions {
     /// The array for the result, instead of a new one. The result must be castable to its type.
     const Array *out = nullptr;
@@ -89,6 +92,7 @@ struct ResultDescription {
     Layout layout;
     ScalarType type;
 };
+/// Describes the result that apply() would return. Launches nothing. Throws like apply().
 ResultDescription describe_result(Operation operation, std::span<const Operand> operands,
                                   const ApplyOptions &options);
 

@@ -11,6 +11,7 @@
 
 namespace pycuda {
 
+/// The options of matrix_product().
 struct ProductOptions {
     std::optional<ScalarType> dtype = {}; ///< instead of the operands' common type
     GivenStream stream;

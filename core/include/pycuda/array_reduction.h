@@ -24,6 +24,7 @@ enum class Reduction : std::uint8_t {
 
 /// The reduction with this NumPy name; empty if there is none.
 std::optional<Reduction> find_reduction(std::string_view numpy_name) noexcept;
+/// The number of input arrays: 1 or 2.
 int reduction_inputs(Reduction reduction) noexcept;
 
 /// What a reduction does with each result before it is written.
@@ -33,6 +34,7 @@ enum class ReductionFinish : std::uint8_t {
     DivideRoot, ///< the square root of the quotient: a standard deviation
 };
 
+/// The keyword arguments of a NumPy reduction, for reduce().
 struct ReduceOptions {
     /// Bit n: axis n is reduced.
     std::uint32_t axes = ~std::uint32_t{0};

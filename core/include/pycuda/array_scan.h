@@ -13,12 +13,14 @@
 
 namespace pycuda {
 
+/// The operation that combines the elements.
 enum class Scan : std::uint8_t { Sum, Prod, Min, Max };
 
 /// The scan with the name of NumPy's reduction: "sum", "prod", "min", "max"; empty for another
 /// name.
 std::optional<Scan> find_scan(std::string_view name) noexcept;
 
+/// The keyword arguments of scan().
 struct ScanOptions {
     /// The array for the result, instead of a new one: of the input's shape, and of a type to which
     /// the result can be cast. May be the input itself.

@@ -32,17 +32,21 @@ Array invert_small(const Array &a, const Array &failed, StreamRef stream);
 /// The determinants, (count). 0 for a singular matrix.
 Array determine_small(const Array &a, StreamRef stream);
 
+/// Determinants as numpy.linalg.slogdet() returns them.
 struct SignAndLogarithm {
     Array sign, logarithm; ///< (count); 0 and -infinity for a singular matrix
 };
+/// The signs of the determinants and the logarithms of their absolute values; cannot overflow.
 SignAndLogarithm determine_small_logarithm(const Array &a, StreamRef stream);
 
 /// The Cholesky factor L, with L L^H = a, of Hermitian matrices. Reads the lower triangle. With
 /// `upper`, returns L^H and reads the upper triangle.
 Array cholesky_small(const Array &a, bool upper, const Array &failed, StreamRef stream);
 
+/// Whether singular vectors or eigenvectors are computed, too.
 enum class SmallVectors : std::uint8_t { NotWanted, Wanted };
 
+/// The factors of svd_small(). `u` and `vh` are empty without SmallVectors::Wanted.
 struct SmallSvd {
     std::optional<Array> u;  ///< (count, m, k), with k the smaller of m and n
     Array s;                 ///< (count, k), falling
@@ -53,6 +57,7 @@ struct SmallSvd {
 /// finite and, with vectors, if a singular value is 0: its vector in U is then not determined.
 SmallSvd svd_small(const Array &a, SmallVectors vectors, const Array &failed, StreamRef stream);
 
+/// The result of eigh_small(). `vectors` is empty without SmallVectors::Wanted.
 struct SmallEigen {
     Array values;                 ///< (count, n), rising
     std::optional<Array> vectors; ///< (count, n, n), as columns

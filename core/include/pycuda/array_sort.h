@@ -11,6 +11,7 @@
 
 namespace pycuda {
 
+/// How sort(), argsort() and select() order the elements.
 struct SortOptions {
     bool descending = false;
     /// For argsort(): the initial order of the elements (int64, of the same shape). Equal elements

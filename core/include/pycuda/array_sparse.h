@@ -14,6 +14,8 @@
 
 namespace pycuda {
 
+/// A matrix in compressed rows (CSR): the elements of row i have the indices starts[i] to starts[i
+/// + 1] - 1 in `columns` and `values`.
 struct SparseRows {
     const Array &starts, &columns, &values;
     std::int64_t rows, width; ///< the extents of the matrix
@@ -22,7 +24,9 @@ struct SparseRows {
 /// Whether cuSPARSE was found and has matrices of this type.
 bool sparse_library_takes(ScalarType type);
 
+/// Rows: the matrix itself. Columns: its transpose.
 enum class SparseSide { Rows, Columns };
+/// Whether the product replaces the result, or is added to it.
 enum class SparseResult { Set, Add };
 
 /// out (+)= A x, or A^T x for Columns. The order of the sums, and so their last bits, may differ
@@ -34,6 +38,7 @@ void sparse_times_vector(const SparseRows &a, SparseSide side, const Array &x, c
 /// keep their order. Does not wait. The matrix has elements.
 void sparse_transpose(const SparseRows &a, const SparseRows &out, StreamRef stream);
 
+/// The arrays of a product in compressed rows, as in SparseRows.
 struct SparseProduct {
     Array starts, columns, values;
 };

@@ -26,6 +26,7 @@ enum class Linkage { C, Cxx };
 /// choice, all names are available.
 enum class Builtins { All, Minimal };
 
+/// Whether a compilation may use the caches in memory and on disk.
 enum class CacheUse { Default, Off };
 
 /// One compilation. Only `source` must be set.
@@ -72,6 +73,7 @@ struct CompileRequest {
 /// The origin of an image; Package: compiled when this library was built.
 enum class ImageOrigin { Compiler, MemoryCache, DiskCache, Package };
 
+/// The image that compile() returns, and its origin.
 struct CompileResult {
     /// PTX text or the bytes of a cubin, as cuModuleLoadData takes them.
     std::string image;

@@ -98,10 +98,12 @@ class Context {
     /// Whether enable_peer_access() or another library has allowed it.
     bool has_peer_access(const Context &peer) const;
 
+    /// The device's memory in bytes: free now, and in all.
     struct MemoryInfo {
         std::size_t free = 0;
         std::size_t total = 0;
     };
+    /// Asks the driver. Throws Error.
     MemoryInfo memory_info() const;
 
     /// Equal if both are the same context of the driver.

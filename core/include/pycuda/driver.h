@@ -30,6 +30,7 @@ enum class DriverWait { None, Queue, Work };
 /// lock.
 template <class Pointer, DriverWait wait = DriverWait::None> class DriverFunction;
 
+/// One function of the driver library, of this signature.
 template <class... Args, DriverWait wait> class DriverFunction<CUresult(CUDAAPI *)(Args...), wait> {
   public:
     using Pointer = CUresult(CUDAAPI *)(Args...);

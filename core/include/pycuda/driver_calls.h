@@ -46,6 +46,7 @@ void settle_current_context() noexcept;
 /// Starts and stops the collection of data by a profiler of NVIDIA that runs the program. Both do
 /// nothing without one.
 void start_profiler();
+/// Ends what start_profiler() has begun.
 void stop_profiler();
 
 } // namespace pycuda

@@ -33,6 +33,7 @@ inline constexpr int scalar_type_count = 15; ///< without Opaque
 /// Families of types, lowest first: a Python int is weak against Float, a float against Complex.
 enum class TypeClass : std::uint8_t { Bool, Signed, Unsigned, Float, Complex, Opaque };
 
+/// The family of a type.
 TypeClass type_class(ScalarType type) noexcept;
 std::size_t item_size(ScalarType type) noexcept; ///< 0 for Opaque
 /// NumPy's name of the type: "float32".
@@ -40,11 +41,15 @@ std::string_view numpy_name(ScalarType type) noexcept;
 /// The name of the type in generated CUDA C++: "float", array_complex<float>.
 std::string_view cuda_name(ScalarType type) noexcept;
 
+/// True for Bool.
 inline bool is_bool(ScalarType type) noexcept { return type == ScalarType::Bool; }
+/// True for signed and unsigned integers, not for Bool.
 inline bool is_integer(ScalarType type) noexcept {
     return type_class(type) == TypeClass::Signed || type_class(type) == TypeClass::Unsigned;
 }
+/// True for real floats, also those of 16 bits.
 inline bool is_float(ScalarType type) noexcept { return type_class(type) == TypeClass::Float; }
+/// True for Complex64 and Complex128.
 inline bool is_complex(ScalarType type) noexcept { return type_class(type) == TypeClass::Complex; }
 
 /// The promoted type of two types by NumPy's rules (NEP 50). Neither is Opaque.
@@ -62,6 +67,7 @@ ScalarType float_type(ScalarType type) noexcept;
 
 /// NumPy's casting rules.
 enum class Casting { No, Safe, SameKind, Unsafe };
+/// Whether the rule `casting` permits a conversion from one type to another, as numpy.can_cast().
 bool can_cast(ScalarType from, ScalarType to, Casting casting) noexcept;
 /// NumPy's name: "same_kind".
 std::string_view casting_name(Casting casting) noexcept;

@@ -16,6 +16,7 @@ enum class ErrorKind { None, Generic, Memory, Launch, Runtime, Logic };
 std::string result_name(CUresult result);
 /// The text of cuGetErrorString, such as "out of memory". Needs no driver.
 std::string result_text(CUresult result);
+/// The family of a result; Logic for a code that is not in the table.
 ErrorKind error_kind(CUresult result) noexcept;
 
 /// A call that failed. what() is "<function> failed: <text of the result>[ - <extra>]".
@@ -47,6 +48,7 @@ class Interrupted : public Error {
     explicit Interrupted(std::string function);
 };
 
+/// Throws Error with these three.
 [[noreturn]] void throw_error(const char *function, CUresult result, std::string extra = {});
 
 /// Throws Error unless `result` is success.

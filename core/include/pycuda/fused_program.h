@@ -22,6 +22,7 @@ namespace pycuda {
 
 class FusedRows;
 
+/// The reduction of a stage's result, as reduce() or a mean does it.
 struct FusedReduction {
     Reduction reduction;
     std::optional<std::vector<int>> axes = {}; ///< negative ones count from the end; empty: all
@@ -31,6 +32,8 @@ struct FusedReduction {
     std::optional<double> mean_of_less = {};
 };
 
+/// One value of a program: an elementwise expression of earlier values, then perhaps its
+/// reduction.
 struct FusedStage {
     Fusion fusion;
     std::vector<int> inputs; ///< values: the program's arrays, then the results of earlier stages

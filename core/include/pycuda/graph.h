@@ -118,6 +118,7 @@ void begin_capture(const Stream &stream,
                    CUstreamCaptureMode mode = CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
 /// Ends the capture and returns the recorded work.
 Graph end_capture(const Stream &stream);
+/// True between begin_capture() and end_capture(), also if the capture has become invalid.
 bool is_capturing(const Stream &stream);
 
 } // namespace pycuda

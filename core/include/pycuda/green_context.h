@@ -39,6 +39,7 @@ class SmResource {
     CUdevResource resource_{};
 };
 
+/// The result of SmResource::split().
 struct SmPartition {
     std::vector<SmResource> groups;
     SmResource remaining; ///< multiprocessors in no group; may be empty

@@ -19,6 +19,7 @@ int header_version() noexcept;
 /// threads have begun, whose library the end of the process would destroy; threads that begin one
 /// later wait for the end.
 void set_finalizing() noexcept;
+/// True after set_finalizing().
 bool finalizing() noexcept;
 
 /// Requests that the work that runs in the current context ends. softcuda supports this, NVIDIA's

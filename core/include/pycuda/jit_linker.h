@@ -33,12 +33,14 @@ class JitLinker {
     /// The kind of a piece of code, with nvJitLink's numbers.
     enum class Input { Cubin = 1, Ptx, LtoIr, Fatbin, Object, Library, Any = 10 };
 
+    /// What the linked image is for.
     struct Target {
         ComputeCapability device;
         /// Ptx if the driver loads PTX. nvJitLink can then link LTO IR only.
         ImageKind image = ImageKind::Cubin;
     };
 
+    /// The result of finish().
     struct Linked {
         std::string image;
         std::string log; ///< the messages of "-verbose"

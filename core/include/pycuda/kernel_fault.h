@@ -14,6 +14,7 @@ namespace pycuda {
 /// The failure of a kernel. Unknown values are empty.
 struct KernelFault {
     enum class Access { Unknown, Read, Write };
+    /// The begin and the size, in bytes, of an allocation of device memory.
     struct Allocation {
         CUdeviceptr base;
         std::size_t bytes;

@@ -31,10 +31,12 @@ void launch_packed(const Function &function, const LaunchConfig &config,
 /// The number of blocks with this many threads that run on a multiprocessor at the same time.
 int max_active_blocks(const Function &function, int block_threads, std::size_t shared_bytes = 0);
 
+/// The result of suggest_block(), in threads and in thread blocks.
 struct BlockSuggestion {
     int block_threads = 0; ///< the block size with the highest occupancy
     int min_grid = 0;      ///< blocks that fill the device
 };
+/// The block size for the most active warps on a multiprocessor. Throws Error.
 /// `most_threads` of 0 is no limit.
 BlockSuggestion suggest_block(const Function &function, std::size_t shared_bytes = 0,
                               int most_threads = 0);

@@ -67,6 +67,7 @@ struct PitchedMemory {
 /// Rows laid out so that accesses of `access_bytes` (4, 8 or 16) coalesce.
 PitchedMemory allocate_pitched(std::size_t width, std::size_t height, unsigned access_bytes);
 
+/// The begin and the size, in bytes, of an allocation.
 struct AddressRange {
     CUdeviceptr base = 0;
     std::size_t size = 0;

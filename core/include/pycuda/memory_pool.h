@@ -29,6 +29,7 @@ class BlockPool;
 class PoolBlock;
 } // namespace detail
 
+/// The blocks of a pool and their bytes, at one moment.
 struct PoolStatistics {
     std::size_t held_blocks = 0;   ///< free blocks that wait for an allocation
     std::size_t active_blocks = 0; ///< in use

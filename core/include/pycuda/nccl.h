@@ -25,6 +25,7 @@ using NcclId = std::array<char, 128>;
 /// (nvidia-nccl-cu13) and the system are searched.
 int nccl_version();
 
+/// A new id. Throws NcclFailure if no library is found or NCCL fails.
 NcclId make_nccl_id();
 
 /// One call of a rank. Types and operations are NCCL's numbers. Counts are NCCL's counts: in

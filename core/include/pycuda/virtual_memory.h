@@ -22,6 +22,7 @@ namespace pycuda {
 /// The granularity in bytes of sizes and addresses: the smallest one, or the driver's
 /// recommendation for speed.
 enum class Granularity { Minimum, Recommended };
+/// The granularity of `device`, in bytes. Throws Error.
 std::size_t granularity(const Device &device, Granularity kind = Granularity::Minimum);
 
 /// Memory of a device without an address. A shared reference: the memory is freed after the last

@@ -227,6 +227,7 @@ class [[nodiscard]] Workspace {
 /// the graph copies the bytes that `from` contains now, and a copy to the host throws Error.
 void copy_to_device(CUdeviceptr to, const void *from, std::size_t bytes, Work &work,
                     const KeepWaiting &keep_waiting = {});
+/// The same from device memory to the host.
 void copy_to_host(void *to, CUdeviceptr from, std::size_t bytes, const Work &work,
                   const KeepWaiting &keep_waiting = {});
 

@@ -108,14 +108,24 @@ void set_fault(nb::object &instance, const KernelFault &fault) {
         instance.attr("parameter") = *fault.parameter;
 }
 
+/// The failed call and the fault. Text of the call that only names the kernel of the fault is left
+/// out: the fault's message begins with this name.
+std::string message_with_fault(const Error &error, const KernelFault &fault) {
+    const bool names_kernel = error.extra() == "kernel '" + readable_name(fault.kernel) + "'";
+    const std::string call =
+        names_kernel ? Error(error.function(), error.result()).what() : error.what();
+    return call + " - " + fault.message;
+}
+
 void set_driver_error(PyObject *type, const Error &error) {
     std::optional<KernelFault> fault;
     if (is_left_by_kernel(error.result())) {
         reported_kernel_failure = true;
         fault = last_kernel_fault(error.result());
     }
-    const std::string more = fault ? " - " + fault->message : advice(error);
-    nb::object instance = nb::handle(type)(std::string(error.what()) + more);
+    const std::string text =
+        fault ? message_with_fault(error, *fault) : error.what() + std::string(advice(error));
+    nb::object instance = nb::handle(type)(text);
     if (fault)
         set_fault(instance, *fault);
     instance.attr("code") = static_cast<int>(error.result());

@@ -20,10 +20,6 @@ using warp::AccessPlan;
 
 bool has(std::uint32_t lanes, unsigned lane) { return (lanes >> lane & 1) != 0; }
 
-std::uint64_t cut(std::uint64_t value, unsigned width) {
-    return width >= 64 ? value : value & ((std::uint64_t{1} << width) - 1);
-}
-
 [[noreturn]] void wrong(const ir::Block *block, const std::string &what) {
     throw Stopped(Stop::Wrong, "basic block " + block->name + ": " + what);
 }

@@ -16,11 +16,6 @@ namespace {
 constexpr std::size_t kMostOperands = 4; ///< of an exchange
 constexpr unsigned kRandomTurns = 32;    ///< on average one of this many selects a random place
 
-template <typename Body> void for_lanes(std::uint32_t lanes, Body body) {
-    for (; lanes != 0; lanes &= lanes - 1)
-        body(static_cast<unsigned>(std::countr_zero(lanes)));
-}
-
 std::uint32_t bit(unsigned lane) { return std::uint32_t{1} << lane; }
 
 } // namespace

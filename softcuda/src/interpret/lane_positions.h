@@ -6,12 +6,19 @@
 #include "interpret/exchange.h"
 #include "warp/lane_plan.h"
 
+#include <bit>
 #include <cstdint>
 #include <optional>
 #include <random>
 #include <vector>
 
 namespace softcuda::interpret {
+
+/// Calls `body(lane)` for each lane of the mask `lanes`, lowest first.
+template <typename Body> void for_lanes(std::uint32_t lanes, Body body) {
+    for (; lanes != 0; lanes &= lanes - 1)
+        body(static_cast<unsigned>(std::countr_zero(lanes)));
+}
 
 /// The program counters of lanes in one function. Lanes may go on in any order in which no lane is
 /// left out for ever. Nearly always the lowest place is next, as in compiled code; a random one

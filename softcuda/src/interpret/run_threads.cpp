@@ -48,11 +48,6 @@ struct Running {
     [[nodiscard]] Frame &frame() { return frames.back(); }
 };
 
-std::uint64_t cut(std::uint64_t value, ir::Type type) {
-    const unsigned width = ir::bits(type);
-    return width >= 64 ? value : value & ((std::uint64_t{1} << width) - 1);
-}
-
 std::uint64_t read(const Frame &frame, const Value *value) {
     return value->constant ? value->bits : frame.values[value->id];
 }
@@ -64,10 +59,10 @@ std::vector<std::uint64_t> read_all(const Frame &frame, const Instruction &i) {
     return found;
 }
 
-class BlockRun {
+class BlockOfThreads {
   public:
-    BlockRun(const ir::Module &module, const ir::Function &kernel, Launch &launch,
-             std::uint64_t index)
+    BlockOfThreads(const ir::Module &module, const ir::Function &kernel, Launch &launch,
+                   std::uint64_t index)
         : module_(module), memory_(launch, kernel, index, local_bytes(kernel)),
           barriers_(launch.warps()), live_(launch.warps(), 0) {
         for (std::uint32_t number = 0; number < launch.threads(); ++number) {
@@ -337,9 +332,9 @@ class BlockRun {
 
 Outcome run_threads(const ir::Module &module, const ir::Function &kernel, Launch &launch) {
     try {
-        std::vector<std::unique_ptr<BlockRun>> blocks;
+        std::vector<std::unique_ptr<BlockOfThreads>> blocks;
         for (std::uint64_t index = 0; index < launch.blocks(); ++index)
-            blocks.push_back(std::make_unique<BlockRun>(module, kernel, launch, index));
+            blocks.push_back(std::make_unique<BlockOfThreads>(module, kernel, launch, index));
         std::uint64_t left = kMostInstructions;
         while (!blocks.empty()) {
             bool ran = false;

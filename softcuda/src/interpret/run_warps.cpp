@@ -15,15 +15,13 @@ namespace softcuda::interpret {
 
 namespace {
 
-using Status = WarpRun::Status;
+constexpr std::uint64_t kWarpTurn = 100;                 ///< instructions
+constexpr std::uint64_t kMostWarpInstructions = 1 << 20; ///< of the whole launch
 
-constexpr std::uint64_t kTurn = 100;                 ///< instructions
-constexpr std::uint64_t kMostInstructions = 1 << 20; ///< of the whole launch
-
-class BlockRun {
+class BlockOfWarps {
   public:
-    BlockRun(const WarpProgram &program, const CheckedPlans &plans, Launch &launch,
-             std::uint64_t index)
+    BlockOfWarps(const WarpProgram &program, const CheckedPlans &plans, Launch &launch,
+                 std::uint64_t index)
         : plan_(*program.kernel), whole_warps_(launch.threads() % kLanes == 0),
           memory_(launch, plan_.function, index, plan_.local_stride), barriers_(launch.warps()) {
         for (unsigned warp = 0; warp < launch.warps(); ++warp) {
@@ -39,7 +37,7 @@ class BlockRun {
 
     [[nodiscard]] bool ended() const {
         return std::ranges::all_of(
-            warps_, [](const WarpRun &warp) { return warp.status() == Status::Ended; });
+            warps_, [](const WarpRun &warp) { return warp.status() == WarpRun::Status::Ended; });
     }
 
   private:
@@ -55,22 +53,22 @@ class BlockRun {
             starts.push_back(warp.region());
         for (std::size_t n = 0; n < warps_.size(); ++n) {
             WarpRun &warp = warps_[n];
-            if (warp.status() != Status::Ready || !has_effect(n, starts[n]))
+            if (warp.status() != WarpRun::Status::Ready || !has_effect(n, starts[n]))
                 continue;
-            while (warp.status() == Status::Ready) {
+            while (warp.status() == WarpRun::Status::Ready) {
                 run(warp, left);
             }
-            if (warp.status() != Status::AtBarrier)
+            if (warp.status() != WarpRun::Status::AtBarrier)
                 continue;
             passed.voters += static_cast<unsigned>(std::popcount(warp.arrival().voters));
             passed.yes += static_cast<unsigned>(std::popcount(warp.arrival().votes));
         }
         for (std::size_t n = 0; n < warps_.size(); ++n)
-            if (warps_[n].status() == Status::Ready)
+            if (warps_[n].status() == WarpRun::Status::Ready)
                 follow_others(n, starts);
         values_.publish();
         for (WarpRun &warp : warps_)
-            if (warp.status() == Status::AtBarrier)
+            if (warp.status() == WarpRun::Status::AtBarrier)
                 warp.pass(passed);
         return true;
     }
@@ -87,22 +85,23 @@ class BlockRun {
         bool ran = false;
         for (std::size_t n = 0; n < warps_.size(); ++n) {
             WarpRun &warp = warps_[n];
-            if (warp.status() != Status::Ready)
+            if (warp.status() != WarpRun::Status::Ready)
                 continue;
             ran = true;
             run(warp, left);
-            if (warp.status() == Status::AtBarrier) {
+            if (warp.status() == WarpRun::Status::AtBarrier) {
                 barriers_.arrive(warp.arrival());
                 if (warp.arrives_only())
                     warp.pass({});
             }
-            if (warp.status() == Status::Ended)
+            if (warp.status() == WarpRun::Status::Ended)
                 barriers_.set_live(static_cast<unsigned>(n), 0);
         }
         while (const auto passed = barriers_.open_one()) {
             ran = true;
             for (WarpRun &warp : warps_)
-                if (warp.status() == Status::AtBarrier && warp.arrival().number == passed->number)
+                if (warp.status() == WarpRun::Status::AtBarrier &&
+                    warp.arrival().number == passed->number)
                     warp.pass(*passed);
         }
         return ran;
@@ -111,7 +110,7 @@ class BlockRun {
     static void run(WarpRun &warp, std::uint64_t &left) {
         if (left == 0)
             refuse("more instructions than the interpreter's limit");
-        std::uint64_t turn = std::min(left, kTurn);
+        std::uint64_t turn = std::min(left, kWarpTurn);
         left -= turn;
         warp.run(turn);
         left += turn;
@@ -130,10 +129,10 @@ void run_blocks(const WarpProgram &program, Launch &launch) {
     plans.try_emplace(program.kernel, *program.kernel);
     for (const auto &[number, plan] : program.functions)
         plans.try_emplace(plan, *plan);
-    std::vector<std::unique_ptr<BlockRun>> blocks;
+    std::vector<std::unique_ptr<BlockOfWarps>> blocks;
     for (std::uint64_t index = 0; index < launch.blocks(); ++index)
-        blocks.push_back(std::make_unique<BlockRun>(program, plans, launch, index));
-    std::uint64_t left = kMostInstructions;
+        blocks.push_back(std::make_unique<BlockOfWarps>(program, plans, launch, index));
+    std::uint64_t left = kMostWarpInstructions;
     while (!blocks.empty()) {
         bool ran = false;
         for (const auto &block : blocks)

@@ -21,10 +21,6 @@ using ir::Special;
 using Inputs = std::span<const std::uint64_t>;
 using Outputs = std::span<std::uint64_t>;
 
-std::uint64_t cut(std::uint64_t value, unsigned width) {
-    return width >= 64 ? value : value & ((std::uint64_t{1} << width) - 1);
-}
-
 std::uint64_t extended(std::uint64_t value, ir::Scalar type, unsigned width) {
     const unsigned unused = 64 - std::min(64u, std::max(ir::bits(type), 8u));
     const std::uint64_t high = value << unused;

@@ -16,19 +16,8 @@ using ir::Value;
 
 namespace {
 
-template <typename Body> void for_lanes(std::uint32_t lanes, Body body) {
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        if ((lanes >> lane & 1) != 0)
-            body(lane);
-}
-
 constexpr std::uint32_t kAllLanes = ~std::uint32_t{0};
 constexpr unsigned kPreemptions = 4; ///< a warp gives way at one preemption point of so many
-
-std::uint64_t cut(std::uint64_t value, ir::Type type) {
-    const unsigned width = ir::bits(type);
-    return width >= 64 ? value : value & ((std::uint64_t{1} << width) - 1);
-}
 
 bool accesses_memory(const Instruction &i) {
     return i.is(Opcode::Load) || i.is(Opcode::Store) || i.is(Opcode::Atomic) ||

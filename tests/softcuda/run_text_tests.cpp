@@ -179,7 +179,6 @@ int main(int argc, char **argv) {
         return 2;
     }
     setenv("SOFTCUDA_DUMP", "tier", 1);
-    setenv("SOFTCUDA_DISABLE_CACHE", "1", 1);
     Driver driver(argv[1]);
     driver.call("cuInit", 0u);
     const std::vector<fs::path> files = softcuda::test::ptx_files(argc, argv, 2);

@@ -8,7 +8,7 @@
                                                     the recorded figures
     ./run tools/passes.py changes docs/passes.md    counts the kernels that each pass changes
     tools/passes.py check LIST RUN_TESTS LIBRARY FOLDER
-                                                    runs the run tests without each optional pass
+                                                    runs the run tests without optional passes
 
 The passes come from ``softcuda_passes``, which the build makes with the tests; LIST is its
 path. Each optional pass is skipped with SOFTCUDA_SKIP, while the kernels of ``benchmarks/softcuda``
@@ -292,19 +292,23 @@ def table_row(row: Pass, times: list[str]) -> str:
 
 
 def check(run_tests: str, library: str, folder: str, passes: list[Pass]) -> int:
-    """Runs one in two of the run tests without all optional passes, and one in 24 without each single pass.
+    """Runs the run tests without all optional passes, and some of them without each single pass.
 
-    The other half runs without all passes if PYCUDA_OTHER_HALF is set.
+    Each kernel runs in one of the eight variants of softcuda_run_tests, a tier with or without code for the block's
+    shape. Without a single pass, one kernel in ten runs. If PYCUDA_ALL_VARIANTS is set, each kernel runs in all
+    variants, and without a single pass one kernel in 24 does.
     """
     names = [row.name for row in passes if row.optional]
     files = sorted(path for path in Path(folder).iterdir() if path.suffix == ".ptx")
-    half = 1 if os.environ.get("PYCUDA_OTHER_HALF") else 0
-    settings = [(",".join(names), files[half::2])]
-    settings += [(name, files[i % 24 :: 24]) for i, name in enumerate(names)]
+    every_variant = bool(os.environ.get("PYCUDA_ALL_VARIANTS"))
+    step = 24 if every_variant else 10
+    settings = [(",".join(names), files)]
+    settings += [(name, files[i % step :: step]) for i, name in enumerate(names)]
     failed = []
-    for skipped, chosen in settings:
+    for number, (skipped, chosen) in enumerate(settings):
+        one = [] if every_variant else ["--one", str(number)]
         process = subprocess.run(
-            [run_tests, library, *chosen],
+            [run_tests, *one, library, *chosen],
             env={**os.environ, "SOFTCUDA_SKIP": skipped, "SOFTCUDA_VERIFY": "1"},
             capture_output=True,
             text=True,

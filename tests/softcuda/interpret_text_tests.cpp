@@ -260,7 +260,6 @@ int main(int argc, char **argv) {
         std::fprintf(stderr, "usage: softcuda_interpret_tests [--why] LIBRARY FILE-OR-FOLDER...\n");
         return 2;
     }
-    setenv("SOFTCUDA_DISABLE_CACHE", "1", 1);
     Driver driver(argv[first]);
     driver.call("cuInit", 0u);
     for (const auto &path : test::ptx_files(argc, argv, first + 1)) {

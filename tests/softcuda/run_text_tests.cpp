@@ -3,8 +3,9 @@
 //     softcuda_run_tests [--one N] LIBRARY FILE-OR-FOLDER...
 //
 // LIBRARY is a driver: libsoftcuda.so, or NVIDIA's libcuda.so.1, with which each file runs once.
-// With --one, each file runs in one tier only: the first file in the N-th, the next in the next
-// one. It must have EXPECT lines. launch_file.h describes the files.
+// With --one, each file runs in one variant only, a tier with or without code for the block's
+// shape: the first file in the N-th variant, the next file in the next one. It must have EXPECT
+// lines. launch_file.h describes the files.
 #include "launch_driver.h"
 
 #include <algorithm>
@@ -179,7 +180,6 @@ int main(int argc, char **argv) {
         return 2;
     }
     setenv("SOFTCUDA_DUMP", "tier", 1);
-    setenv("SOFTCUDA_DISABLE_CACHE", "1", 1);
     Driver driver(argv[1]);
     driver.call("cuInit", 0u);
     const std::vector<fs::path> files = softcuda::test::ptx_files(argc, argv, 2);

@@ -1,7 +1,12 @@
-// kernel_cache.cpp -- an object file after a small header.
+// kernel_cache.cpp -- a small header before the key of an object.
 
 #include "compiler/kernel_cache.h"
 
+#include "compiler/machine_code_sources.h"
+#include "jit/digest.h"
+#include "jit/target.h"
+
+#include <algorithm>
 #include <cstring>
 
 namespace softcuda::compiler {
@@ -9,7 +14,7 @@ namespace softcuda::compiler {
 namespace {
 
 struct Header {
-    char magic[8] = {'s', 'c', 'u', 'k', 'e', 'r', 'n', '3'};
+    char magic[8] = {'s', 'c', 'u', 'k', 'e', 'r', 'n', '4'};
     std::uint64_t scratch_bytes = 0;
     std::uint64_t instructions_per_block = 0;
     std::uint64_t loops = 0;
@@ -26,9 +31,9 @@ std::vector<char> pack(const GeneratedKernel &kernel) {
     header.loops = kernel.loops;
     header.tier = static_cast<std::uint64_t>(kernel.tier);
     header.group_blocks = kernel.group_blocks;
-    std::vector<char> bytes(sizeof header + kernel.object.size());
+    std::vector<char> bytes(sizeof header + kernel.object_key.size());
     std::memcpy(bytes.data(), &header, sizeof header);
-    std::memcpy(bytes.data() + sizeof header, kernel.object.data(), kernel.object.size());
+    std::ranges::copy(kernel.object_key, bytes.begin() + sizeof header);
     return bytes;
 }
 
@@ -39,12 +44,21 @@ std::optional<GeneratedKernel> unpack(std::span<const char> bytes) {
     std::memcpy(&header, bytes.data(), sizeof header);
     if (std::memcmp(header.magic, expected.magic, sizeof header.magic) != 0)
         return std::nullopt;
-    return GeneratedKernel{.object = {bytes.begin() + sizeof header, bytes.end()},
+    return GeneratedKernel{.object = {},
+                           .object_key = {bytes.begin() + sizeof header, bytes.end()},
                            .tier = static_cast<rt::Tier>(header.tier),
                            .scratch_bytes = header.scratch_bytes,
                            .instructions_per_block = header.instructions_per_block,
                            .loops = header.loops != 0,
                            .group_blocks = static_cast<std::uint32_t>(header.group_blocks)};
+}
+
+std::string object_key(std::string_view bitcode, std::span<const jit::LlvmPass> passes,
+                       const jit::Target &target) {
+    std::string key = "object " SOFTCUDA_MACHINE_CODE_SOURCES " " + target.key();
+    for (const jit::LlvmPass &pass : passes)
+        key.append(" ").append(pass.name);
+    return key + '\n' + jit::digest(bitcode);
 }
 
 } // namespace softcuda::compiler

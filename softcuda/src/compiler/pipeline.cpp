@@ -13,6 +13,7 @@
 #include "compiler/pipeline.h"
 
 #include "compiler/called_functions.h"
+#include "compiler/kernel_cache.h"
 #include "compiler/llvm_passes.h"
 #include "compiler/pass_options.h"
 #include "compiler/plan_functions.h"
@@ -453,10 +454,11 @@ std::vector<jit::LlvmPass> llvm_passes(const llvm::Module &module, ir::Purpose p
     return passes_for(purpose, module, options_from_environment());
 }
 
-GeneratedKernel finish_kernel(const LlvmKernel &made, const ir::Function &kernel,
-                              const jit::Target &target) {
-    const StandardFloats standard;
-    const PassOptions options = options_from_environment();
+namespace {
+
+std::vector<char> compile_llvm(const LlvmKernel &made, const ir::Function &kernel,
+                               const jit::Target &target, std::span<const jit::LlvmPass> passes,
+                               const PassOptions &options) {
     PassTimes times(options.times, "optimising `" + kernel.name + "`");
     jit::AfterPass show;
     if (!options.dump.empty() || options.times == PassTimes::Print::Yes)
@@ -465,15 +467,38 @@ GeneratedKernel finish_kernel(const LlvmKernel &made, const ir::Function &kernel
             if (options.dumps(name))
                 print_dump(name, text());
         };
-    jit::optimize(made.module.get(), target,
-                  passes_for(kernel.debug ? ir::Purpose::Debugging : ir::Purpose::Speed,
-                             made.module.get(), options),
-                  show);
+    jit::optimize(made.module.get(), target, passes, show);
     if (options.dumps("optimized"))
         print_dump("optimized", made.module.text());
     std::vector<char> object = jit::emit_object(made.module.get(), target);
     times.passed("machine code");
-    return {.object = std::move(object),
+    return object;
+}
+
+bool dumps_llvm(const PassOptions &options) {
+    return options.dumps("optimized") ||
+           std::ranges::any_of(llvm_steps(),
+                               [&](const LlvmStep &step) { return options.dumps(step.name); });
+}
+
+} // namespace
+
+GeneratedKernel finish_kernel(const LlvmKernel &made, const ir::Function &kernel,
+                              const jit::Target &target, const jit::ObjectCache &cache) {
+    const StandardFloats standard;
+    const PassOptions options = options_from_environment();
+    const auto purpose = kernel.debug ? ir::Purpose::Debugging : ir::Purpose::Speed;
+    const std::vector<jit::LlvmPass> passes = passes_for(purpose, made.module.get(), options);
+    std::string key = cache.is_empty() ? "" : object_key(made.module.bitcode(), passes, target);
+    std::optional<std::vector<char>> object;
+    if (!key.empty() && !dumps_llvm(options))
+        object = cache.load(key);
+    if (!object) {
+        object = compile_llvm(made, kernel, target, passes, options);
+        cache.store(key, *object);
+    }
+    return {.object = std::move(*object),
+            .object_key = std::move(key),
             .tier = made.tier,
             .scratch_bytes = made.scratch_bytes,
             .instructions_per_block = made.instructions_per_block,

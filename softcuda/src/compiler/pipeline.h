@@ -5,6 +5,7 @@
 #include "codegen/generate.h"
 #include "ir/ir.h"
 #include "ir/lower.h"
+#include "jit/object_cache.h"
 #include "jit/optimize.h"
 #include "warp/choose_tier.h"
 
@@ -51,6 +52,7 @@ struct LlvmKernel {
 
 struct GeneratedKernel {
     std::vector<char> object;
+    std::string object_key; ///< of the object in the disk cache; see compiler/kernel_cache.h
     rt::Tier tier = rt::Tier::Regions;
     std::uint64_t scratch_bytes = 0;
     std::uint64_t instructions_per_block = 0;
@@ -90,9 +92,11 @@ struct PlannedKernel {
 [[nodiscard]] std::vector<jit::LlvmPass> llvm_passes(const llvm::Module &module,
                                                      ir::Purpose purpose = ir::Purpose::Speed);
 
-/// Optimises the kernel of make_llvm() and generates its machine code. Consumes the LLVM IR.
+/// Optimises the kernel of make_llvm() and generates its machine code. Consumes the LLVM IR. If
+/// `cache` has the object of equal LLVM IR, LLVM does nothing; otherwise the object is stored.
 [[nodiscard]] GeneratedKernel finish_kernel(const LlvmKernel &made, const ir::Function &kernel,
-                                            const jit::Target &target);
+                                            const jit::Target &target,
+                                            const jit::ObjectCache &cache = {});
 
 /// Compiles a kernel of `module` to machine code for one launch shape; throws like make_llvm().
 [[nodiscard]] inline GeneratedKernel compile_kernel(const ir::Module &module,

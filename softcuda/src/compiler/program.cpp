@@ -422,7 +422,10 @@ class PtxProgram final : public Program {
         std::string key = disk_key(index, shape, extents);
         if (auto bytes = wants_dumps() ? std::nullopt : disk_cache().load(key))
             if (auto kernel = unpack(*bytes))
-                return std::make_shared<CompileJob>(load(source, *kernel, shape, extents));
+                if (auto object = disk_cache().load(kernel->object_key)) {
+                    kernel->object = std::move(*object);
+                    return std::make_shared<CompileJob>(load(source, *kernel, shape, extents));
+                }
         const std::shared_ptr<const ir::Module> module = text_->module();
         const ir::Function &function = *module->functions[functions_[index]];
         require_memory_to_compile(function);
@@ -437,7 +440,7 @@ class PtxProgram final : public Program {
         auto job = std::make_shared<CompileJob>([source, module, &function, shape, extents, made,
                                                  key = std::move(key), target = target()] {
             require_memory_to_compile(function);
-            const GeneratedKernel kernel = finish_kernel(*made, function, target);
+            const GeneratedKernel kernel = finish_kernel(*made, function, target, disk_cache());
             disk_cache().store(key, pack(kernel));
             return load(source, kernel, shape, extents);
         });

@@ -4,6 +4,8 @@
 #include "jit/llvm.h"
 #include "jit/target.h"
 
+#include <llvm/Bitcode/BitcodeWriter.h>
+
 namespace softcuda::jit {
 
 struct LlvmModule::Parts {
@@ -28,6 +30,13 @@ std::string LlvmModule::text() const {
     llvm::raw_string_ostream stream(text);
     parts_->module.print(stream, nullptr);
     return text;
+}
+
+std::string LlvmModule::bitcode() const {
+    std::string bytes;
+    llvm::raw_string_ostream stream(bytes);
+    llvm::WriteBitcodeToFile(parts_->module, stream);
+    return bytes;
 }
 
 } // namespace softcuda::jit

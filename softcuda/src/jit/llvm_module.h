@@ -24,6 +24,8 @@ class LlvmModule {
     [[nodiscard]] llvm::Module &get() const;
     /// The text form of LLVM IR.
     [[nodiscard]] std::string text() const;
+    /// LLVM's bitcode: equal for equal modules.
+    [[nodiscard]] std::string bitcode() const;
 
   private:
     struct Parts;

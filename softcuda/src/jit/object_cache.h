@@ -15,9 +15,9 @@ namespace softcuda::jit {
 /// and processes may use one folder at the same time.
 class ObjectCache {
   public:
-    static constexpr std::uint64_t default_capacity = std::uint64_t{256} << 20;
+    static constexpr std::uint64_t default_capacity = std::uint64_t{1} << 30;
 
-    /// A cache that is always empty.
+    /// A cache that is always empty, and stores nothing.
     ObjectCache() = default;
     /// Keeps at most about `capacity` bytes of files in `directory`, which is created at the first
     /// use.
@@ -34,6 +34,7 @@ class ObjectCache {
     /// capacity. store() calls it from time to time.
     void trim() const;
 
+    [[nodiscard]] bool is_empty() const { return directory_.empty(); }
     [[nodiscard]] const std::filesystem::path &directory() const { return directory_; }
 
   private:

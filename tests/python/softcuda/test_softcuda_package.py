@@ -193,7 +193,7 @@ pycuda.autoinit.context.synchronize()
 
 @needs_library
 def test_the_cache_keeps_kernels_without_their_modules_text(tmp_path):
-    """Each kernel of a large module has an entry; with the text they would fill the cache."""
+    """Each kernel of a large module has two entries, one for its object; with the text they would fill the cache."""
     done = run(
         "-c",
         LARGE_MODULE,
@@ -201,5 +201,40 @@ def test_the_cache_keeps_kernels_without_their_modules_text(tmp_path):
         SOFTCUDA_CACHE_DIR=str(tmp_path),
     )
     assert done.returncode == 0, done.stderr
-    (entry,) = tmp_path.glob("*.object")
-    assert entry.stat().st_size < 100_000
+    sizes = [entry.stat().st_size for entry in tmp_path.glob("*.object")]
+    assert len(sizes) == 2 and sum(sizes) < 100_000
+
+
+SAME_KERNEL = """
+import sys
+import pycuda.autoinit, pycuda.driver as cuda
+for other in sys.argv[1:]:
+    ptx = f".version 7.0\\n.target sm_75\\n.address_size 64\\n.visible .entry k() {{ ret; }}\\n{other}"
+    cuda.module_from_buffer(ptx.encode()).get_function("k")(block=(1, 1, 1))
+    pycuda.autoinit.context.synchronize()
+"""
+
+
+@needs_library
+def test_equal_kernels_of_different_modules_share_an_object(tmp_path):
+    settings = {
+        "PYCUDA_DRIVER": "softcuda",
+        "SOFTCUDA_CACHE_DIR": str(tmp_path),
+        "SOFTCUDA_TIMES": "1",
+    }
+    other = ".visible .entry other() { ret; }"
+    first = run("-c", SAME_KERNEL, "", other, **settings)
+    assert first.returncode == 0, first.stderr
+    assert first.stderr.count("generating `k`") == 2
+    assert first.stderr.count("optimising `k`") == 1
+    again = run("-c", SAME_KERNEL, "", other, **settings)
+    assert "generating `k`" not in again.stderr
+    # Without the object, the kernel's entry is of no use.
+    largest = max(tmp_path.glob("*.object"), key=lambda entry: entry.stat().st_size)
+    largest.unlink()
+    repaired = run("-c", SAME_KERNEL, "", other, **settings)
+    assert repaired.stderr.count("optimising `k`") == 1
+    skipped = run("-c", SAME_KERNEL, "", SOFTCUDA_SKIP="gvn", **settings)
+    assert skipped.stderr.count("optimising `k`") == 1
+    shown = run("-c", SAME_KERNEL, "", SOFTCUDA_DUMP="optimized", **settings)
+    assert "--- optimized ---" in shown.stderr

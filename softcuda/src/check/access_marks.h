@@ -115,6 +115,12 @@ inline void Cell::add_write(Mark now) {
 /// The words of a line, and the accesses that are recorded for the whole line.
 inline constexpr unsigned kLineWords = 32, kLineBytes = kLineWords * kWordBytes;
 
+/// The words of [begin, end), which is in one line.
+[[nodiscard]] constexpr std::uint32_t words_of_line(std::uint64_t begin, std::uint64_t end) {
+    const std::uint64_t first = begin / kWordBytes, count = (end - 1) / kWordBytes - first + 1;
+    return static_cast<std::uint32_t>(((std::uint64_t{1} << count) - 1) << first % kLineWords);
+}
+
 /// The part of a line that a warp accesses in one step.
 struct LinePart {
     std::uint32_t words = 0;   ///< one bit for each word for which the access is still recorded

@@ -120,6 +120,16 @@ class BlockChecks final : public rt::BlockWatch {
                     std::uint32_t bytes, std::uint64_t address);
     void mark_word(const WarpAccess &access, Cell &cell, Space space, Mark now,
                    std::uint64_t address);
+    // unwritten_reads.cpp
+    /// Whether it is a read of memory that the launch does not write, which then is recorded.
+    [[nodiscard]] bool reads_unwritten(rt::WatchSite &site, std::uint32_t mask,
+                                       const LaneAddresses &addresses);
+    void record_read(rt::WatchSite &site, std::uint32_t mask, const LaneAddresses &addresses,
+                     const AddressSpan &span);
+    /// Whether an unordered launch may have read words of the range.
+    [[nodiscard]] bool may_be_read(const AddressSpan &span, std::uint32_t bytes);
+    /// Reports writes to words that an unordered launch has read.
+    void check_unwritten_reads(const WarpAccess &access);
     // bulk_copies.cpp
     void check_bulk_copy(WarpAccess access, const rt::CopyEnd &end);
     void wait_for_bulk_copies(std::uint32_t groups);

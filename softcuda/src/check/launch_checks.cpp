@@ -80,7 +80,11 @@ std::uint32_t next_run() noexcept {
 LaunchChecks::LaunchChecks(unsigned modes, const std::string &kernel, const rt::LaunchFrame &frame,
                            std::uint64_t shared_bytes, std::uint64_t local_bytes, MemoryMap &memory)
     : modes(modes), kernel(readable_name(kernel)), frame(frame), shared_bytes(shared_bytes),
-      local_bytes(local_bytes), run(next_run()), memory(memory) {}
+      local_bytes(local_bytes), run(next_run()), memory(memory), unwritten_memory(frame, memory) {
+    const Addresses all = memory.device_memory();
+    if (modes & Race)
+        Memory::of_process().reads.cover(all.begin, all.end - all.begin);
+}
 
 rt::BlockWatch *LaunchChecks::begin(rt::WorkerState &state) noexcept try {
     return new BlockChecks(*this, state);

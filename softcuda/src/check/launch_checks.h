@@ -5,6 +5,7 @@
 #include "check/marked_memory.h"
 #include "check/stream_races.h"
 #include "check/thread_order.h"
+#include "check/unwritten_memory.h"
 #include "check/written_bytes.h"
 #include "rt/watch.h"
 
@@ -35,11 +36,14 @@ class MemoryMap {
     /// A description of the address, which says whether the memory was freed or returned to its
     /// pool.
     [[nodiscard]] virtual std::string describe(std::uint64_t address) = 0;
+    /// The range of addresses of device memory.
+    [[nodiscard]] virtual Addresses device_memory() = 0;
 };
 
 /// The data that is kept from launch to launch.
 struct Memory {
     MarkedMemory marks;
+    ReadWords reads;
     WrittenMemory written;
     static Memory &of_process();
 };
@@ -65,7 +69,7 @@ inline std::uint32_t number_of(rt::WatchSite &site) {
                                     const std::array<std::uint32_t, 3> &shape);
 
 inline constexpr const char *kStreamsAreNotOrdered =
-    "the two are in different streams, and neither an event nor a wait orders them";
+    "the two are in different streams, or nodes of a graph, and no event, wait or edge orders them";
 
 class LaunchChecks final : public rt::LaunchWatch {
   public:
@@ -106,6 +110,7 @@ class LaunchChecks final : public rt::LaunchWatch {
     const std::uint32_t run; ///< a number of this launch
     MemoryMap &memory;
     SyncPlaces places;
+    UnwrittenMemory unwritten_memory;
 
   private:
     std::mutex mutex_;

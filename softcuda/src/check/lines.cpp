@@ -268,6 +268,8 @@ bool BlockChecks::marks_at_once(rt::WatchSite &site, std::uint32_t mask,
     const Space space = shared ? Space::Shared : Space::Global;
     const std::uint64_t window = window_of(space);
     const AddressSpan span = addresses.span(mask);
+    if (!shared && site.kind == WatchKind::Store && may_be_read(span, bytes))
+        return false;
     if (shared ? window % kLineBytes != 0 || !shared_marks_.holds(span.last - window)
                : conflicts_with_transfer(site, span, bytes))
         return false;

@@ -73,6 +73,7 @@ void BlockChecks::check_races(const WarpAccess &access) {
     if (access.site.strong)
         synchronize(access);
     check_transfers(access);
+    check_unwritten_reads(access);
     const bool may_write_shared = access.site.kind != WatchKind::Load &&
                                   access.space.value_or(Space::Shared) == Space::Shared;
     if (may_write_shared && phase_reads_.only_reads())

@@ -8,10 +8,44 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace softcuda::check {
+
+/// A node of one launch of a graph. Only edges order the nodes, although the driver runs them one
+/// after the other in one stream.
+struct GraphPlace {
+    /// By node of the graph: the nodes that its edges order before it, directly or not.
+    using Before = std::vector<std::vector<bool>>;
+    /// Adds the nodes before each node's predecessors; `after` has earlier nodes only.
+    [[nodiscard]] static Before before_of(const std::vector<std::vector<std::size_t>> &after);
+
+    std::shared_ptr<const GraphPlace> parent; ///< the node that is this graph; null: none
+    std::shared_ptr<const Before> before;     ///< of this launch alone: its identity
+    std::size_t node = 0;
+
+    [[nodiscard]] bool comes_after(const GraphPlace &earlier) const;
+    /// Whether the two are nodes of one launch of a graph, so that comes_after() has the order.
+    [[nodiscard]] bool is_beside(const GraphPlace &other) const;
+};
+
+/// While it exists, the commands that this thread puts into streams are the node's.
+class GraphPlaceScope {
+  public:
+    /// `before`: of this launch; null if races are not checked.
+    GraphPlaceScope(const std::shared_ptr<const GraphPlace::Before> &before, std::size_t node);
+    ~GraphPlaceScope();
+    GraphPlaceScope(const GraphPlaceScope &) = delete;
+    GraphPlaceScope &operator=(const GraphPlaceScope &) = delete;
+    /// The thread's present place; null: none.
+    [[nodiscard]] static const std::shared_ptr<const GraphPlace> &present() noexcept;
+
+  private:
+    std::shared_ptr<const GraphPlace> outer_;
+};
 
 class CommandOrder {
   public:
@@ -19,11 +53,14 @@ class CommandOrder {
     /// their commands count as ordered.
     static constexpr unsigned kStreams = 64;
 
-    CommandOrder(std::uint32_t stream, std::uint32_t number) : stream_(stream), number_(number) {}
+    CommandOrder(std::uint32_t stream, std::uint32_t number)
+        : stream_(stream), number_(number), place_(GraphPlaceScope::present()) {}
 
     /// Records that the command `earlier` is done before this one starts.
     void follow(const CommandOrder &earlier) noexcept;
     [[nodiscard]] bool comes_after(const CommandOrder &earlier) const noexcept {
+        if (place_ && earlier.place_ && place_->is_beside(*earlier.place_))
+            return place_->comes_after(*earlier.place_);
         return earlier.number_ <= (earlier.stream_ == stream_ ? number_ : known_[earlier.stream_]);
     }
 
@@ -38,6 +75,7 @@ class CommandOrder {
     static Host &host();
 
     std::uint32_t stream_, number_;
+    std::shared_ptr<const GraphPlace> place_; ///< null: it is no node of a graph
     Numbers known_{};
 };
 
@@ -53,7 +91,14 @@ class CommandCounter {
     /// not checked. Throws std::bad_alloc.
     [[nodiscard]] std::unique_ptr<CommandOrder> next();
 
+    /// Whether commands of several streams, or nodes of a graph, have been numbered. Otherwise all
+    /// commands are ordered.
+    [[nodiscard]] static bool several_streams() noexcept {
+        return several_.load(std::memory_order_relaxed);
+    }
+
   private:
+    static inline std::atomic<bool> several_{false};
     static constexpr std::uint32_t kNone = ~0u;
     std::uint32_t stream_ = kNone;
 };

@@ -87,7 +87,31 @@ void check_against_launches(const Range &range, MemoryMap &memory) {
         });
 }
 
+/// Finds words of the range that an unordered launch has read as memory that it does not write.
+void check_against_reads(const Range &range, MemoryMap &memory) {
+    const ReadWords &reads = Memory::of_process().reads;
+    if (!range.writes || !CommandCounter::several_streams() || !reads.covers(range.begin) ||
+        !reads.covers(range.end - 1))
+        return;
+    std::uint32_t ordered = 0;
+    for (std::uint64_t at = range.begin, next = 0; at < range.end; at = next) {
+        next = std::min(range.end, (at / kLineBytes + 1) * kLineBytes);
+        const ReadWords::Read read = reads.at(at);
+        if (read.run == ordered || (read.words & words_of_line(at, next)) == 0)
+            continue;
+        const std::shared_ptr<const Accessor> launch = launch_of(read.run);
+        if (launch && is_unordered(launch->order, range.by->order))
+            return tell(false, range, launch->what, access_of(read.reader, *launch), at, memory);
+        ordered = read.run;
+    }
+}
+
 } // namespace
+
+FoundAccess access_of(const Reader &reader, const Accessor &launch) {
+    return access_of(reader.site, reader.block, reader.warp * rt::kWarpSize + reader.lane,
+                     kWordBytes, launch.grid, launch.block);
+}
 
 void remember(std::uint32_t run, std::shared_ptr<const Accessor> launch) {
     Launches &all = launches();
@@ -154,11 +178,13 @@ void check_transfer(std::span<const Range> mine, MemoryMap &memory) {
                 break;
             }
         check_against_launches(range, memory);
+        check_against_reads(range, memory);
     }
 }
 
 void forget_accesses(std::uint64_t address, std::uint64_t bytes) {
     Memory::of_process().marks.clear(address, bytes);
+    Memory::of_process().reads.clear(address, bytes);
     Ranges &all = ranges();
     std::lock_guard lock(all.mutex);
     ++all.changes;

@@ -7,6 +7,7 @@
 
 #include "check/finding.h"
 #include "check/stream_order.h"
+#include "check/unwritten_memory.h"
 
 #include <array>
 #include <atomic>
@@ -41,6 +42,8 @@ struct Range {
 };
 
 [[nodiscard]] FoundAccess access_of(const Range &range);
+/// A read of a word by a thread of the launch.
+[[nodiscard]] FoundAccess access_of(const Reader &reader, const Accessor &launch);
 
 /// The recent copies and fills that are not ordered with a command.
 class OpenRanges {

@@ -7,6 +7,7 @@
 #include "ir/exchange.h"
 #include "rt/watch_abi.h"
 #include "warp/describe.h"
+#include "warp/written_slots.h"
 
 #include <optional>
 
@@ -47,6 +48,17 @@ std::uint32_t computed_bytes(const WarpEmitter &w, const ir::Instruction &i, uns
     return computed;
 }
 
+/// As rt::WatchSite::read_slot.
+std::uint32_t read_slot(const WarpEmitter &w, const ir::Instruction &i, const rt::WatchSite &site) {
+    const ir::Space space = i.attributes.space;
+    if (site.kind != WatchKind::Load || site.strong ||
+        (space != ir::Space::Global && space != ir::Space::Generic) ||
+        w.kernel.plan.written_slots == warp::kAllSlots)
+        return 0;
+    const auto slot = warp::parameter_slot(w.kernel.plan.function, *i.operand(0));
+    return slot ? *slot + 1 : 0;
+}
+
 /// The distance between the addresses of neighbouring lanes, if it is the same for all.
 std::optional<std::int64_t> step_of(const analysis::Shape &shape) {
     if (shape.groups != 1 || shape.checked)
@@ -73,6 +85,7 @@ llvm::Constant *site_constant(WarpEmitter &w, const ir::Instruction &i, const rt
                                  variable ? text(w, variable->name) : none,
                                  w.i64(begin),
                                  w.i64(variable ? begin + variable->size : 0),
+                                 w.i64(w.kernel.plan.written_slots),
                                  number(site.line),
                                  number(site.kind),
                                  number(site.space),
@@ -86,6 +99,7 @@ llvm::Constant *site_constant(WarpEmitter &w, const ir::Instruction &i, const rt
                                  number(site.acquire),
                                  number(site.release),
                                  number(site.async),
+                                 number(site.read_slot),
                                  number(0)};
     return llvm::ConstantStruct::getAnon(members);
 }
@@ -137,6 +151,7 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
     site.used = used_elements(w, i);
     site.bytes = address.bytes / site.count;
     site.computed = computed_bytes(w, i, site.bytes);
+    site.read_slot = read_slot(w, i, site);
     const ir::LocalVariable *variable = w.kernel.plan.accesses.at(&i).variable;
     llvm::GlobalVariable *data = emit_site(w, i, site, variable);
     const auto tell = [&](llvm::Value *piece) {

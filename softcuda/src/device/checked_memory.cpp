@@ -180,6 +180,11 @@ class Map final : public check::MemoryMap {
         return std::to_string(address - begin) + " bytes into the " + size + note_of(begin) +
                (what.taken ? "" : ", which was freed");
     }
+
+    check::Addresses device_memory() override {
+        const AddressSpace &memory = System::get().memory();
+        return {memory.arena_base(), memory.arena_base() + memory.arena_size()};
+    }
 };
 
 } // namespace
@@ -306,7 +311,7 @@ void written(std::uint64_t address, std::uint64_t bytes) {
 }
 
 void mark_block(std::uint64_t address, std::uint64_t bytes, bool taken) {
-    if (checks(check::Mem))
+    if (checks(check::Mem | check::Race | check::Sync))
         blocks().mark(address, bytes, taken);
     if (checks(check::Init))
         check::Memory::of_process().written.clear(address, bytes);

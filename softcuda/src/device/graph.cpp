@@ -1,6 +1,7 @@
 // graph.cpp -- builds, sorts and runs graphs.
 #include "device/graph.h"
 
+#include "check/modes.h"
 #include "device/capture.h"
 #include "device/context.h"
 #include "device/device_graph.h"
@@ -471,6 +472,15 @@ void GraphExec::launch(Stream &stream) {
     last_launch_->record(stream);
 }
 
+std::shared_ptr<const check::GraphPlace::Before> GraphExec::edges_of(const Steps &steps) {
+    if (!(check::modes() & check::Race))
+        return nullptr;
+    std::vector<std::vector<std::size_t>> after;
+    for (const Step &step : steps)
+        after.push_back(step.after);
+    return std::make_shared<check::GraphPlace::Before>(check::GraphPlace::before_of(after));
+}
+
 void GraphExec::enqueue_nodes(Stream &stream, GraphEnvironment *environment) {
     std::shared_ptr<const Steps> steps;
     std::vector<std::shared_ptr<Condition>> conditions;
@@ -484,9 +494,12 @@ void GraphExec::enqueue_nodes(Stream &stream, GraphEnvironment *environment) {
     check_grids(*steps);
     for (const std::shared_ptr<Condition> &condition : conditions)
         Condition::enqueue_default(stream, condition);
+    const std::shared_ptr<const check::GraphPlace::Before> before = edges_of(*steps);
     for (const std::size_t index : order_of(*steps, System::get().timeline().schedule()))
-        if (const Step &step = (*steps)[index]; step.enabled || step.updatable())
+        if (const Step &step = (*steps)[index]; step.enabled || step.updatable()) {
+            const check::GraphPlaceScope scope(before, index);
             run(stream, step, environment);
+        }
     if (!references->empty())
         enqueue_host_function( // the last reference calls the client
             stream,

@@ -242,6 +242,8 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
     static void run(Stream &stream, const Step &step, GraphEnvironment *environment);
     /// The indices of the steps in an order that their edges permit: with a schedule, a random one.
     static std::vector<std::size_t> order_of(const Steps &steps, Schedule *schedule);
+    /// The edges, for one launch; null if races are not checked.
+    static std::shared_ptr<const check::GraphPlace::Before> edges_of(const Steps &steps);
     /// Calls use(node) for each node that kernels can change, also of child graphs.
     template <class Use> void for_each_updatable(Use &&use);
     [[nodiscard]] bool launches_graphs();

@@ -21,7 +21,7 @@
 namespace softcuda::rt {
 
 /// Raised whenever a struct in this file or the meaning of a runtime function changes.
-inline constexpr uint32_t kKernelAbiVersion = 18;
+inline constexpr uint32_t kKernelAbiVersion = 19;
 
 inline constexpr unsigned kWarpSize = 32;
 

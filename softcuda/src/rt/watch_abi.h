@@ -18,6 +18,9 @@ struct WatchSite {
     const char *file;                     ///< of the source
     const char *array;                    ///< the variable in shared or local memory; null: unknown
     std::uint64_t array_begin, array_end; ///< the range of the variable in the window
+    /// The slots of the kernel's parameters with the pointers through which the kernel writes, one
+    /// bit each; all bits: unknown. A slot is 8 bytes of the parameters.
+    std::uint64_t written_slots;
     std::uint32_t line;
     WatchKind kind;
     WatchSpace space;
@@ -37,7 +40,9 @@ struct WatchSite {
     std::uint32_t acquire; ///< the access has acquire semantics
     std::uint32_t release; ///< the access has release semantics
     std::uint32_t async;   ///< the access completes when the warp has waited for a group of copies
-    std::uint32_t id;      ///< a number for the watch; 0 at first
+    /// Of a plain load: 1 + the slot of the pointer through which it reads; 0: unknown.
+    std::uint32_t read_slot;
+    std::uint32_t id; ///< a number for the watch; 0 at first
 };
 
 /// The events that checked kernels report, as bits.

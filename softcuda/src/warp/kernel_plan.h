@@ -18,6 +18,7 @@
 #include "warp/mask_plan.h"
 #include "warp/region_plan.h"
 #include "warp/whole_warps.h"
+#include "warp/written_slots.h"
 
 #include <optional>
 #include <span>
@@ -62,6 +63,8 @@ struct KernelPlan {
     analysis::FloatBits float_bits;
     /// By Value::id, for the check mode `init`; empty in other kernels.
     std::vector<std::uint16_t> used_bytes;
+    /// Of a kernel that reports the order of its accesses: as written_slots().
+    std::uint64_t written_slots = kAllSlots;
     /// An exchange whose members may come from several places; null: none.
     const ir::Instruction *split_exchange = nullptr;
     TierChoice tier;

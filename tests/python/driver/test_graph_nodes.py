@@ -171,7 +171,8 @@ def test_nodes_do_not_write_into_read_only_arrays(device):
     with pytest.raises(ValueError, match="read-only"):
         graph.add_fill(x, 1, 4, element_size=4)
     assert len(graph) == 0
-    copy, fill = graph.add_copy(y, source, 16), graph.add_fill(y, 1, 4)
+    copy = graph.add_copy(y, source, 16)
+    fill = graph.add_fill(y, 1, 4, dependencies=[copy])
     executable = graph.instantiate()
     with pytest.raises(ValueError, match="read-only"):
         executable.update_copy(copy, x, source, 16)

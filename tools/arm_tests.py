@@ -1,5 +1,7 @@
 """The tests that ./test arm runs: programs for 64-bit ARM in an emulator (docs/arm.md).
 
+arm_tests.py prepare [GROUP...]     runs the part of the tests that needs this machine's build, and no emulator
+arm_tests.py prepared [GROUP...]    runs the rest; neither a compiler nor a build for x86-64 is needed
 arm_tests.py compare FILE FILE      whether two files of tests/recordings/check.py --write are equal
 """
 
@@ -11,7 +13,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -82,11 +84,15 @@ LIMIT = 3300
 
 @dataclass(frozen=True)
 class Case:
-    """One test: commands that must all succeed, one after another."""
+    """One test: commands that must all succeed, one after another.
+
+    `preparations` come first. They need a build for x86-64, and leave files in RESULTS.
+    """
 
     name: str
     commands: tuple[tuple[str, ...], ...]
     environment: dict[str, str] = field(default_factory=dict)
+    preparations: tuple[tuple[str, ...], ...] = ()
 
 
 def emulated(processor: str, program: Path, *arguments: str | Path) -> tuple[str, ...]:
@@ -145,6 +151,8 @@ def elementwise(processor: str) -> Iterator[Case]:
 def recordings(processor: str) -> Iterator[Case]:
     """Equal to an H200 where the manual defines the bits, and equal to x86-64 in all bits.
 
+    Neither comparison has the results of which two operands of type f64 are NaN (Instruction.repeatable_threads).
+
     The approximations are those of AVX2: AVX-512 starts from other estimates. x86-64 runs them once, before the first of
     the emulator's processors.
     """
@@ -159,10 +167,10 @@ def recordings(processor: str) -> Iterator[Case]:
             yield Case(
                 f"recordings {what} {part + 1} of {count}",
                 (
-                    *((runs_here,) if processor == PROCESSORS[0] else ()),
                     python(processor, *words, there),
                     (sys.executable, __file__, "compare", str(here), str(there)),
                 ),
+                preparations=(runs_here,) if processor == PROCESSORS[0] else (),
             )
 
 
@@ -176,10 +184,8 @@ def random_programs(processor: str) -> Iterator[Case]:
         make += ["--count", OF_ONE_TEST, "--write", folder]
         yield Case(
             f"random programs {first} to {first + OF_ONE_TEST - 1}",
-            (
-                tuple(map(str, make)),
-                emulated(processor, runner, "--one", str(first), LIBRARY, folder),
-            ),
+            (emulated(processor, runner, "--one", str(first), LIBRARY, folder),),
+            preparations=(tuple(map(str, make)),),
         )
 
 
@@ -224,6 +230,8 @@ ENVIRONMENT = {
     "PYCUDA_DRIVER": str(LIBRARY),
     "SOFTCUDA_ARCH": "90",
     "SOFTCUDA_DISABLE_CACHE": "1",
+    # As many tests run at a time as there are cores, so a test needs few threads of its own.
+    "SOFTCUDA_THREADS": "2",
 }
 
 
@@ -244,7 +252,7 @@ def all_tests(names: list[str]) -> list[Case]:
                 continue
             for test in group(processor):
                 full = f"{test.name} ({processor})"
-                tests.append(Case(full, test.commands, test.environment))
+                tests.append(replace(test, name=full))
     return tests
 
 
@@ -281,7 +289,7 @@ def run_one(test: Case, may_start: Callable[[], bool]) -> Result:
         return Result(test, "skipped", "the time is over")
     environment = {**os.environ, **ENVIRONMENT, **test.environment}
     seconds, printed = 0.0, ""
-    for command in test.commands:
+    for command in (*test.preparations, *test.commands):
         status, printed, used = run_command(command, environment)
         seconds += used
         if status != 0:
@@ -292,8 +300,8 @@ def run_one(test: Case, may_start: Callable[[], bool]) -> Result:
     return Result(test, "passed", text, seconds)
 
 
-def run_all(names: list[str], show: Callable[[str], None]) -> dict[str, int]:
-    """Run the tests of the groups, two at a time on two cores; how many passed, failed and were skipped."""
+def run_all(tests: list[Case], show: Callable[[str], None]) -> dict[str, int]:
+    """Run the tests, two at a time on two cores; how many passed, failed and were skipped."""
     RESULTS.mkdir(parents=True, exist_ok=True)
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     cores = len(os.sched_getaffinity(0))
@@ -303,7 +311,7 @@ def run_all(names: list[str], show: Callable[[str], None]) -> dict[str, int]:
         return used < LIMIT * cores
 
     with ThreadPoolExecutor(cores) as pool:
-        running = [pool.submit(run_one, test, may_start) for test in all_tests(names)]
+        running = [pool.submit(run_one, test, may_start) for test in tests]
         for done in as_completed(running):
             test, state, text, seconds = done.result()
             counts[state] += 1
@@ -329,7 +337,24 @@ def compare(first: Path, second: Path) -> int:
     return 1 if different or not one or len(one) != len(other) else 0
 
 
+def main(arguments: list[str]) -> int:
+    match arguments:
+        case ["compare", first, second]:
+            return compare(Path(first), Path(second))
+        case ["prepare", *names]:
+            tests = [
+                replace(test, commands=())
+                for test in all_tests(names)
+                if test.preparations
+            ]
+        case ["prepared", *names]:
+            tests = [replace(test, preparations=()) for test in all_tests(names)]
+        case _:
+            raise SystemExit(__doc__)
+    counts = run_all(tests, lambda text: print(text, end="", flush=True))
+    print(", ".join(f"{count} {state}" for state, count in counts.items()))
+    return 1 if counts["failed"] else 0
+
+
 if __name__ == "__main__":
-    if len(sys.argv) != 4 or sys.argv[1] != "compare":
-        raise SystemExit(__doc__)
-    sys.exit(compare(Path(sys.argv[2]), Path(sys.argv[3])))
+    sys.exit(main(sys.argv[1:]))

@@ -58,17 +58,24 @@ class Instruction:
         """The number of results, including the carry flag."""
         return sum(o[0] == "=" for o in self.operands) + self.uses_carry
 
+    def repeatable_threads(self):
+        """The threads whose results are the same on each processor and in each tier.
+
+        Of two f64 NaNs an H200 returns the last. softcuda returns either: LLVM may swap the factors of a product.
+        """
+        nans = np.zeros(values.COUNT, int)
+        for position, kind in enumerate(self.sources):
+            if kind == "f64":
+                nans += np.isnan(values.inputs(kind, position).view(np.float64))
+        return nans < 2
+
     def exact_threads(self):
         """The threads whose results the manual defines to the last bit."""
-        exact = np.ones(values.COUNT, bool)
-        nans = np.zeros(values.COUNT, int)
+        exact = self.repeatable_threads()
         for position, kind in enumerate(self.sources):
             if self.is_approximate:
                 exact &= _is_special(values.inputs(kind, position), kind)
-            if kind == "f64":
-                nans += np.isnan(values.inputs(kind, position).view(np.float64))
-        # Of two f64 NaNs an H200 returns the last and x86 the first; softcuda does not imitate that.
-        return exact & (nans < 2)
+        return exact
 
 
 def _is_special(bits, kind):
@@ -241,6 +248,11 @@ class Runner:
         return self.run_each(instructions[:middle]) + self.run_each(
             instructions[middle:]
         )
+
+
+def repeatable(instruction, results):
+    """The results that are the same on each processor, the bits of approximations included."""
+    return results[:, instruction.repeatable_threads()]
 
 
 def hash_results(instruction, results):

@@ -328,6 +328,11 @@ def run_all(instructions):
             yield instruction, None
 
 
+def repeatable(_instruction, results):
+    """All results: they are the same on each processor."""
+    return results
+
+
 def hash_results(_instruction, results):
     if results is None:
         return "refused"

@@ -37,11 +37,28 @@ def test_results_of_this_processor_are_compared_with_both_of_the_emulator():
     first, second = tests[: len(tests) // 2], tests[len(tests) // 2 :]
     assert len(first) == sum(arm_tests.RECORDINGS.values())
     for one, other in zip(first, second, strict=True):
-        host, *_, compared = one.commands
+        (host,) = one.preparations
         assert f"PYCUDA_DRIVER={arm_tests.HOST_LIBRARY}" in host
-        assert len(other.commands) == len(one.commands) - 1
+        assert not other.preparations
         # The file that x86-64 writes is the first of those that are compared.
-        assert compared[-2] == other.commands[-1][-2] == host[-1]
+        assert one.commands[-1][-2] == other.commands[-1][-2] == host[-1]
+
+
+def test_preparations_alone_need_no_emulator_and_the_rest_no_build_for_this_processor():
+    for test in arm_tests.all_tests([]):
+        assert not [
+            word for command in test.preparations for word in command if "qemu" in word
+        ]
+        words = [word for command in test.commands for word in command]
+        assert not [word for word in words if str(arm_tests.HOST_BUILD) in word]
+
+
+def test_preparations_are_the_first_commands_of_a_test():
+    failing = Case("t", (("echo", "no"),), preparations=(("sh", "-c", "exit 4"),))
+    _, state, text, _ = run_one(failing, always)
+    assert state == "failed" and text.endswith("status 4")
+    passing = Case("t", (("echo", "two"),), preparations=(("echo", "one"),))
+    assert run_one(passing, always).text.endswith("two")
 
 
 def test_the_named_files_are_there():
@@ -86,10 +103,9 @@ def test_nothing_starts_when_the_processor_time_is_used(monkeypatch, tmp_path):
     tests = [Case(f"t{i}", ((sys.executable, "-c", spin),)) for i in range(9)]
     monkeypatch.setattr(arm_tests, "LIMIT", 0.1)
     monkeypatch.setattr(arm_tests, "RESULTS", tmp_path)
-    monkeypatch.setattr(arm_tests, "all_tests", lambda names: tests)
     monkeypatch.setattr(arm_tests.os, "sched_getaffinity", lambda process: {0})
     shown = []
-    counts = arm_tests.run_all([], shown.append)
+    counts = arm_tests.run_all(tests, shown.append)
     # The worker may take the next test before the first one is counted.
     assert 1 <= counts["passed"] <= 2 and counts["passed"] + counts["skipped"] == 9
     assert any(

@@ -10,6 +10,7 @@ import pathlib
 import re
 import sys
 
+import numpy as np
 import pytest
 from marks import slow
 
@@ -23,6 +24,7 @@ from recordings import (  # noqa: E402
     matrices,
     programs,
     random_runs,
+    values,
 )
 
 FAMILIES = {
@@ -71,6 +73,21 @@ def check(rows, module, run_all):
         if same == row.differs and "NVIDIA" not in cuda.Device(0).name():
             wrong.append(f"{instruction}: {'no longer differs' if same else 'differs'}")
     assert not wrong, f"{len(wrong)} of {len(rows)}:\n" + "\n".join(wrong)
+
+
+def test_two_nans_alone_are_left_out_of_what_every_processor_computes():
+    for line in ("mul.rp.f64 =f64 f64 f64", "fma.rz.f64 =f64 f64 f64 f64"):
+        instruction = instructions.Instruction(line)
+        nans = sum(
+            np.isnan(values.inputs("f64", position).view(np.float64)).astype(int)
+            for position in range(len(instruction.sources))
+        )
+        assert {0, 1, 2} <= set(nans)
+        (results,) = instructions.repeatable(instruction, nans[None])
+        assert sorted(results) == sorted(nans[nans < 2])
+    for line in ("mul.rp.f32 =f32 f32 f32", "ex2.approx.f32 =f32 f32"):
+        instruction = instructions.Instruction(line)
+        assert instruction.repeatable_threads().all()
 
 
 INSTRUCTIONS = [

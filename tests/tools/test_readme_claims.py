@@ -12,18 +12,18 @@ ROOT = Path(__file__).resolve().parents[2]
 # itself run (a part of ./test, a job of CI).
 TESTS = {
     "Write a kernel in CUDA C++ and call it from Python": [
-        "python/test_pages.py::test_a_program_of_a_page"
+        "python/pages/test_pages.py::test_a_program_of_a_page"
     ],
-    "![Two galaxies": ["python/test_gallery.py::test_n_body_follows_newton"],
+    "![Two galaxies": ["python/pages/test_gallery.py::test_n_body_follows_newton"],
     "PyCUDA is for you if you": [],
-    "learn CUDA and have no NVIDIA GPU": ["python/test_course.py::test_chapter"],
+    "learn CUDA and have no NVIDIA GPU": ["python/pages/test_course.py::test_chapter"],
     "have programs for PyCUDA": [
-        "python/test_tutorials.py",
-        "python/test_pycuda_contract.py",
+        "python/pages/test_tutorials.py",
+        "python/packages/test_pycuda_contract.py",
     ],
     "NumPy's functions on the device as well": [
-        "python/test_numpy_functions.py",
-        "python/test_array_api.py",
+        "python/arrays/test_numpy_functions.py",
+        "python/arrays/test_array_api.py",
     ],
     "write C++": ["tools/test_cpp_reference.py", ".github/workflows/test.yml"],
     "| Linux on x86-64": [".github/workflows/test.yml"],
@@ -44,79 +44,83 @@ TESTS = {
         "tools/test_run.py::test_program_with_arguments_in_the_callers_folder"
     ],
     "An array on the device has NumPy's arithmetic": [
-        "python/test_gpuarray_like_numpy.py"
+        "python/arrays/test_gpuarray_like_numpy.py"
     ],
     "| a launch from Python": ["tools/test_readme.py::test_the_launch"],
     "| `x + y` of 1 GiB": ["tools/test_readme.py::test_the_sum_of_arrays"],
     "| 17 kernels on the CPU": ["tools/test_readme.py::test_the_kernels_on_the_cpu"],
     "[Benchmarks](docs/benchmarks.md) has charts": ["tools/test_benchmark_charts.py"],
     "**Which drivers and compilers": [
-        "python/test_main.py::test_shows_the_available_devices",
-        "python/test_main.py::test_names_missing_libraries",
+        "python/tools/test_main.py::test_shows_the_available_devices",
+        "python/tools/test_main.py::test_names_missing_libraries",
     ],
     "**A kernel does not compile.**": [
-        "python/test_beginner_errors.py::test_syntax_error"
+        "python/compile/test_beginner_errors.py::test_syntax_error"
     ],
     "**An argument is wrong.**": [
-        "python/test_beginner_errors.py::test_wrong_type",
-        "python/test_beginner_errors.py::test_wrong_size",
+        "python/compile/test_beginner_errors.py::test_wrong_type",
+        "python/compile/test_beginner_errors.py::test_wrong_size",
     ],
     "**A kernel accesses memory out of bounds.**": [
-        "python/test_pages.py::test_the_fault_of_the_tutorial",
-        "python/test_past_the_end.py::test_the_message_names_the_array_and_the_way_out",
-        "python/test_check.py::test_the_end_of_an_array_that_is_older_than_the_check",
+        "python/pages/test_pages.py::test_the_fault_of_the_tutorial",
+        "python/softcuda/test_past_the_end.py::test_the_message_names_the_array_and_the_way_out",
+        "python/checks/test_check.py::test_the_end_of_an_array_that_is_older_than_the_check",
     ],
     "**Results are wrong without an error": [
-        "python/test_check.py::test_command",
-        "python/test_check.py::test_the_page",
-        "python/test_missing_barriers.py",
-        "python/test_undefined_values.py",
+        "python/checks/test_check.py::test_command",
+        "python/checks/test_check.py::test_the_page",
+        "python/kernels/test_missing_barriers.py",
+        "python/kernels/test_undefined_values.py",
     ],
     "**A program does not end.**": [
-        "python/test_interrupt.py::test_an_endless_kernel_is_named_once",
-        "python/test_interrupt.py::test_interrupt",
+        "python/driver/test_interrupt.py::test_an_endless_kernel_is_named_once",
+        "python/driver/test_interrupt.py::test_interrupt",
     ],
     "**A kernel is slow.**": [
-        "python/test_profile.py::test_command_writes_a_page_and_a_trace",
-        "python/test_profile.py::test_command_prints_text",
+        "python/tools/test_profile.py::test_command_writes_a_page_and_a_trace",
+        "python/tools/test_profile.py::test_command_prints_text",
     ],
     "**You want to see variables": [
-        "python/test_gdb.py::test_a_breakpoint_at_a_line_stops_and_bt_names_the_kernel",
-        "python/test_gdb.py::test_a_variable_has_a_value_in_each_lane",
+        "python/tools/test_gdb.py::test_a_breakpoint_at_a_line_stops_and_bt_names_the_kernel",
+        "python/tools/test_gdb.py::test_a_variable_has_a_value_in_each_lane",
     ],
     "**An error is reported by a later line": [
-        "python/test_beginner_errors.py::test_launch_blocking_names_the_kernel",
-        "python/test_beginner_errors.py::test_expected_results_in_a_trace",
+        "python/compile/test_beginner_errors.py::test_launch_blocking_names_the_kernel",
+        "python/compile/test_beginner_errors.py::test_expected_results_in_a_trace",
     ],
     "**The build fails.**": [
         "tools/test_run.py::test_a_failed_step_shows_the_end_of_the_log"
     ],
     "On a GPU, a program needs NVIDIA's driver and NVRTC": [
         "core/library_test.cpp",
-        "python/test_import.py::test_no_driver_at_all",
-        "python/test_devices.py",
-        "python/test_multiple_devices.py::test_mpi_stencil",
+        "python/packages/test_import.py::test_no_driver_at_all",
+        "python/arrays/test_devices.py",
+        "python/packages/test_multiple_devices.py::test_mpi_stencil",
     ],
     "`./run` installs MPI": [
         "tools/test_run.py::test_mpirun_is_installed_if_it_is_missing",
         "tools/test_run.py::test_help_lists_each_setting",
     ],
-    "| [tutorial]": ["python/test_pages.py::test_the_fault_of_the_tutorial"],
+    "| [tutorial]": ["python/pages/test_pages.py::test_the_fault_of_the_tutorial"],
     "| [course]": [
-        "python/test_course.py::test_there_are_twelve_chapters_with_two_exercises_each"
+        "python/pages/test_course.py::test_there_are_twelve_chapters_with_two_exercises_each"
     ],
     "| [gallery]": [
-        "python/test_gallery.py::test_programs_are_short_and_have_small_pictures"
+        "python/pages/test_gallery.py::test_programs_are_short_and_have_small_pictures"
     ],
-    "| [user guide]": ["python/test_guide.py"],
-    "| [arrays]": ["python/test_pages.py::test_a_program_of_a_page"],
-    "| [more than one device]": ["python/test_multiple_devices.py::test_nccl_fit"],
+    "| [user guide]": ["python/pages/test_guide.py"],
+    "| [arrays]": ["python/pages/test_pages.py::test_a_program_of_a_page"],
+    "| [more than one device]": [
+        "python/packages/test_multiple_devices.py::test_nccl_fit"
+    ],
     "| [the C++ library]": ["tools/test_cpp_reference.py"],
-    "| [test CUDA code without a GPU]": ["python/test_testing_without_a_gpu.py"],
-    "| [migration]": ["python/test_pages.py::test_pages_have_programs"],
+    "| [test CUDA code without a GPU]": [
+        "python/packages/test_testing_without_a_gpu.py"
+    ],
+    "| [migration]": ["python/pages/test_pages.py::test_pages_have_programs"],
     "| [CONTRIBUTING.md]": ["tools/test_links.py"],
     "`./test docs` builds a site": [
-        "python/test_main.py::test_docs_print_their_path",
+        "python/tools/test_main.py::test_docs_print_their_path",
         "tools/test_reference.py",
         "tools/test_check_layers.py",
     ],

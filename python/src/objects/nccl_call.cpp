@@ -120,8 +120,7 @@ void check_overlap(const Array &from, const Array &to, std::int64_t behind,
                    const KindRules &rules) {
     if (from.size() == 0 || !from.may_share_bytes(to))
         return;
-    const auto distance =
-        static_cast<std::int64_t>(from.ptr() - to.ptr());
+    const auto distance = static_cast<std::int64_t>(from.ptr() - to.ptr());
     if (distance != behind)
         throw_value_error("send and receive of " + std::string(rules.method) +
                           "() overlap; in a call in place, send must start " +

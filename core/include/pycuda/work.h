@@ -69,12 +69,15 @@ class [[nodiscard]] WorkContext {
         if (home_ != nullptr) [[likely]]
             enter_home();
     }
+    /// The context that enter() has made current, or found to be; null if there is none.
+    CUcontext entered() const noexcept { return entered_; }
 
   private:
     void check_same_device(const Context &other) const;
     void enter_home();
 
     const Context *home_ = nullptr; ///< kept alive by the operands
+    CUcontext entered_ = nullptr;
     std::optional<ScopedContext> scope_;
 };
 
@@ -85,6 +88,10 @@ class [[nodiscard]] WorkContext {
 class [[nodiscard]] Work {
   public:
     explicit Work(StreamRef stream) : Work(stream, nullptr) {}
+    /// In a context that was entered, which the driver need not be asked for again.
+    Work(StreamRef stream, const WorkContext &context) : Work(stream) {
+        context_ = context.entered();
+    }
     /// For a kernel of this context, which must outlive the object. Memory of another device is
     /// then an error, unless the context has access to it; memory of another context is ordered
     /// before and after the work, whatever its stream.

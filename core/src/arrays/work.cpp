@@ -43,12 +43,14 @@ void WorkContext::check_same_device(const Context &other) const {
 }
 
 void WorkContext::enter_home() {
-    const CUcontext current = driver().cuCtxGetCurrent.value();
-    if (current == home_->get()) [[likely]]
-        return;
-    // A context that was released cannot be made current; the operation itself reports the error.
-    if (home_->usable())
+    const CUcontext home = home_->get();
+    if (driver().cuCtxGetCurrent.value() != home) [[unlikely]] {
+        // A context that was released cannot be made current; the operation itself reports it.
+        if (!home_->usable())
+            return;
         scope_.emplace(*home_);
+    }
+    entered_ = home;
 }
 
 bool Work::is_in_context(const ArrayMemory &memory) {

@@ -20,7 +20,7 @@ class [[nodiscard]] PythonWork {
     /// In the context of the first operand that has one. Operands are memory, arrays, or other
     /// objects, which have none.
     explicit PythonWork(std::initializer_list<nb::handle> operands, nb::handle stream = nb::none())
-        : context_(operands), work_(stream_ref(stream)) {}
+        : context_(operands), work_(stream_ref(stream), context_) {}
 
     Work &get() noexcept { return work_; }
     StreamRef stream() const noexcept { return work_.stream(); }

@@ -158,9 +158,11 @@ class ArrayMemory {
     bool is_of_graph() const noexcept;
     bool is_of_capture(std::uint64_t capture) const noexcept;
     StreamRef home() const noexcept;
-    /// Records that work in a stream other than the home stream uses the memory. `done` was
+    /// Records that work in a stream other than the home stream uses the memory. The event was
     /// recorded in that stream after the work.
-    void used_until(const std::shared_ptr<Event> &done);
+    void used_until(const detail::StreamUse &use);
+    /// The event of the last use by a stream with this number; null if there is none.
+    std::shared_ptr<Event> last_use(std::uint64_t stream);
     void give_back() noexcept;
 
     std::shared_ptr<ArrayContext> context_;
@@ -176,7 +178,7 @@ class ArrayMemory {
     /// Whether a capture used the memory in another stream than the one it was allocated for.
     std::atomic<bool> is_shared_{false};
     CallerMutex uses_mutex_;
-    std::vector<std::shared_ptr<Event>> uses_; ///< each launching thread adds to these
+    std::vector<detail::StreamUse> uses_; ///< each launching thread adds to these
 };
 
 /// Sets the allocator of the thread's arrays for a scope; null selects the pools. Scopes of a

@@ -9,6 +9,8 @@
 #include <cuda.h>
 
 #include <atomic>
+#include <cstdint>
+#include <memory>
 
 namespace pycuda {
 
@@ -83,5 +85,15 @@ class Event {
     Owner handle_;
     mutable detail::RecordingStream recorded_in_;
 };
+
+namespace detail {
+/// Work of one stream, up to an event. Any thread adds work, so `turn` tells which of two uses by
+/// one stream is the later one: a thread takes its turn after its launch and before its event.
+struct StreamUse {
+    std::shared_ptr<Event> done;
+    std::uint64_t stream = 0; ///< stream_id(); 0: unknown
+    std::uint64_t turn = 0;
+};
+} // namespace detail
 
 } // namespace pycuda

@@ -7,6 +7,8 @@
 
 #include <cuda.h>
 
+#include <cstdint>
+
 namespace pycuda {
 
 class Event;
@@ -120,6 +122,10 @@ class [[nodiscard]] StreamScope {
   private:
     CurrentStream outer_;
 };
+
+/// A number that no other stream of the process has or gets: a handle may be that of a later
+/// stream. 0 if the driver is older than CUDA 12, and during a capture that forbids the question.
+std::uint64_t stream_id(StreamRef stream) noexcept;
 
 /// Waits for a stream of which only the handle is known. The context of the stream must be current.
 /// Throws Error, and leaves the capture valid, if the stream is being captured.

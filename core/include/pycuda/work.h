@@ -188,6 +188,7 @@ class [[nodiscard]] Work {
     void note_captured(const std::shared_ptr<ArrayMemory> &memory);
     void note_elsewhere(const std::shared_ptr<ArrayMemory> &memory);
     void wait_for_home(const ArrayMemory &memory) const;
+    detail::StreamUse record_use(const Context &context) const;
     void record() noexcept;
     Context stream_context() const;
     [[noreturn]] static void throw_captured(std::string_view what);

@@ -221,14 +221,29 @@ StreamRef ArrayMemory::home() const noexcept {
     return home_ == nullptr ? StreamRef() : StreamRef(home_->stream());
 }
 
-void ArrayMemory::used_until(const std::shared_ptr<Event> &done) {
+void ArrayMemory::used_until(const detail::StreamUse &use) {
     std::lock_guard lock(uses_mutex_);
-    std::erase_if(uses_, [](const std::shared_ptr<Event> &use) { return use->is_over(); });
-    uses_.push_back(done);
+    // A later event of the stream includes the earlier work.
+    for (detail::StreamUse &earlier : uses_)
+        if (use.stream != 0 && earlier.stream == use.stream) {
+            if (earlier.turn < use.turn)
+                earlier = use;
+            return;
+        }
+    std::erase_if(uses_, [](const detail::StreamUse &other) { return other.done->is_over(); });
+    uses_.push_back(use);
+}
+
+std::shared_ptr<Event> ArrayMemory::last_use(std::uint64_t stream) {
+    std::lock_guard lock(uses_mutex_);
+    for (const detail::StreamUse &use : uses_)
+        if (stream != 0 && use.stream == stream)
+            return use.done;
+    return nullptr;
 }
 
 void ArrayMemory::give_back() noexcept {
-    std::vector<std::shared_ptr<Event>> uses;
+    std::vector<detail::StreamUse> uses;
     {
         std::lock_guard lock(uses_mutex_);
         uses.swap(uses_);

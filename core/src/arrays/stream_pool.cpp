@@ -13,13 +13,13 @@ namespace pycuda::detail {
 namespace {
 
 /// Waits in the host.
-void wait_for_end(std::span<const std::shared_ptr<Event>> uses) noexcept {
+void wait_for_end(std::span<const StreamUse> uses) noexcept {
     const Driver *driver = driver_for_cleanup();
     if (driver == nullptr)
         return;
     const OutsideCaptures outside;
-    for (const std::shared_ptr<Event> &use : uses)
-        (void)driver->cuEventSynchronize.status(use->get());
+    for (const StreamUse &use : uses)
+        (void)driver->cuEventSynchronize.status(use.done->get());
 }
 
 /// A pool in `context`, which need not be the current context.
@@ -31,7 +31,7 @@ MemoryPool pool_in(const Context &context) {
 } // namespace
 
 void wait_for_uses(const Context &context, CUstream stream,
-                   std::span<const std::shared_ptr<Event>> uses) noexcept {
+                   std::span<const StreamUse> uses) noexcept {
     if (uses.empty()) [[likely]]
         return;
     const Driver *driver = driver_for_cleanup();
@@ -43,15 +43,15 @@ void wait_for_uses(const Context &context, CUstream stream,
             scope.emplace(context);
         // During a capture the driver would refuse the wait and end the capture.
         if (recording_of(stream) == Recording::No) [[likely]] {
-            for (const std::shared_ptr<Event> &use : uses)
-                (void)driver->cuStreamWaitEvent.status(stream, use->get(), 0);
+            for (const StreamUse &use : uses)
+                (void)driver->cuStreamWaitEvent.status(stream, use.done->get(), 0);
             return;
         }
     } catch (const std::exception &) { // the context cannot be made current: the host waits
     }
     const OutsideCaptures outside;
-    for (const std::shared_ptr<Event> &use : uses)
-        (void)driver->cuEventSynchronize.status(use->get());
+    for (const StreamUse &use : uses)
+        (void)driver->cuEventSynchronize.status(use.done->get());
 }
 
 StreamPool::StreamPool(CUstream stream, const Context &context, std::uint64_t capture)
@@ -66,8 +66,7 @@ PooledMemory StreamPool::allocate(std::size_t bytes) {
     return memory_.allocate(bytes);
 }
 
-void StreamPool::take_back(PooledMemory block,
-                           std::span<const std::shared_ptr<Event>> uses) noexcept {
+void StreamPool::take_back(PooledMemory block, std::span<const StreamUse> uses) noexcept {
     if (capture_ != 0) {
         if (!uses.empty())
             return retire(std::move(block));
@@ -117,7 +116,7 @@ void StreamPool::end() noexcept {
         const ScopedContext scope(context_);
         auto last = std::make_shared<Event>(context_, CU_EVENT_DISABLE_TIMING);
         last->record(stream_);
-        last_.push_back(std::move(last));
+        last_.push_back({std::move(last)});
     } catch (const std::exception &) {
         // No event can be created: waits until the work is done instead.
         (void)driver->cuStreamSynchronize.status(stream_);
@@ -126,7 +125,7 @@ void StreamPool::end() noexcept {
 
 bool StreamPool::give_to(StreamPool &heir) noexcept {
     std::lock_guard lock(mutex_);
-    std::erase_if(last_, [](const std::shared_ptr<Event> &use) { return use->is_over(); });
+    std::erase_if(last_, [](const StreamUse &use) { return use.done->is_over(); });
     if (!last_.empty())
         return false;
     memory_.move_held_to(heir.memory_);

@@ -20,7 +20,7 @@ namespace pycuda::detail {
 /// Makes `stream` wait for events. A failure means that the context is unusable, so the memory is
 /// not used any more.
 void wait_for_uses(const Context &context, CUstream stream,
-                   std::span<const std::shared_ptr<Event>> uses) noexcept;
+                   std::span<const StreamUse> uses) noexcept;
 
 /// The pool of a stream other than the default stream. A returned block is kept for the stream's
 /// next array. A pool of a capture is for the work that the capture records in the stream. Any
@@ -38,7 +38,7 @@ class StreamPool {
 
     /// Returns a block to the pool. The stream first waits for the uses of the block in other
     /// streams.
-    void take_back(PooledMemory block, std::span<const std::shared_ptr<Event>> uses) noexcept;
+    void take_back(PooledMemory block, std::span<const StreamUse> uses) noexcept;
     /// Of a pool of a capture: keeps a block that work outside of this stream uses, so that no
     /// other array gets the block.
     void retire(PooledMemory block) noexcept;
@@ -63,8 +63,7 @@ class StreamPool {
     CallerMutex mutex_; ///< locked while the stream must not be destroyed
     std::atomic<bool> ended_{false};
     bool holds_ = true;
-    std::vector<std::shared_ptr<Event>> last_; ///< the end of all work that uses the free blocks of
-                                               ///< a pool that has ended
+    std::vector<StreamUse> last_; ///< all work that uses the free blocks of a pool that has ended
     std::vector<PooledMemory> retired_;
     std::size_t allocated_ = 0; ///< blocks of a capture's pool: retired_ never needs more memory
 };

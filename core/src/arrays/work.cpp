@@ -237,6 +237,21 @@ Context Work::stream_context() const {
     return Context::borrow(context_);
 }
 
+/// Records the event of the last use again if this memory alone has it, as in a loop of launches.
+detail::StreamUse Work::record_use(const Context &context) const {
+    static std::atomic<std::uint64_t> turns = 0;
+    const std::vector<std::shared_ptr<ArrayMemory>> &away = noted_->away;
+    detail::StreamUse use{nullptr, stream_id(stream_), ++turns};
+    use.done = away.front()->last_use(use.stream);
+    const auto count = static_cast<long>(away.size());
+    if (use.done == nullptr || use.done.use_count() != count + 1 ||
+        !std::all_of(away.begin() + 1, away.end(),
+                     [&](const auto &other) { return other->last_use(use.stream) == use.done; }))
+        use.done = std::make_shared<Event>(context, CU_EVENT_DISABLE_TIMING);
+    use.done->record(stream_);
+    return use;
+}
+
 void Work::record() noexcept {
     const Driver *driver = driver_for_cleanup();
     if (driver == nullptr || (noted_->away.empty() && noted_->kept.empty()))
@@ -250,13 +265,12 @@ void Work::record() noexcept {
             pycuda::keep_until_done(std::move(object), stream_, context);
         if (noted_->away.empty())
             return;
-        auto done = std::make_shared<Event>(context, CU_EVENT_DISABLE_TIMING);
-        done->record(stream_);
+        const detail::StreamUse use = record_use(context);
         for (const std::shared_ptr<ArrayMemory> &memory : noted_->away) {
-            memory->used_until(done);
+            memory->used_until(use);
             if (kernel_context_ != nullptr && memory->context()->handle() != context_) {
                 const ScopedContext elsewhere(memory->context()->context());
-                driver->cuStreamWaitEvent(memory->home().get(), done->get(), 0);
+                driver->cuStreamWaitEvent(memory->home().get(), use.done->get(), 0);
             }
         }
     } catch (const std::exception &) {

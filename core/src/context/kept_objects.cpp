@@ -23,8 +23,8 @@ namespace {
 struct Kept {
     std::shared_ptr<void> object;
     std::optional<Context> context; ///< none of release_later()
-    CUstream stream = nullptr;
-    std::optional<Event> done; ///< none if a capture forbids to record it now
+    std::uint64_t stream = 0;       ///< stream_id()
+    std::optional<Event> done;      ///< none if a capture forbids to record it now
 
     bool is_done() noexcept {
         if (done)
@@ -55,11 +55,13 @@ struct KeptObjects {
         detail::kept_objects = all.size();
     }
     /// Records the event of an object again. False if the object is not kept for this stream.
-    bool record_again(const std::shared_ptr<void> &object, StreamRef stream,
+    bool record_again(const std::shared_ptr<void> &object, StreamRef stream, std::uint64_t id,
                       const Context &context) {
+        if (id == 0)
+            return false;
         std::lock_guard lock(mutex);
         const auto known = std::ranges::find_if(all, [&](const Kept &kept) {
-            return kept.object == object && kept.stream == stream.get() && kept.done &&
+            return kept.object == object && kept.stream == id && kept.done &&
                    kept.context == context;
         });
         if (known == all.end())
@@ -77,12 +79,13 @@ void keep_until_done(std::shared_ptr<void> object, StreamRef stream,
                      const Context &context) noexcept {
     try {
         KeptObjects &kept = KeptObjects::instance();
-        if (kept.record_again(object, stream, context))
+        const std::uint64_t id = stream_id(stream);
+        if (kept.record_again(object, stream, id, context))
             return;
         release_kept_objects();
         Event done(context, CU_EVENT_DISABLE_TIMING);
         done.record(stream);
-        kept.add({object, context, stream.get(), std::move(done)});
+        kept.add({object, context, id, std::move(done)});
     } catch (const std::exception &) {
         // The device or the host is out of memory. The work is in the stream already, so the object
         // must live until it is done. A failure is reported to the code that waits for the stream.
@@ -93,7 +96,7 @@ void keep_until_done(std::shared_ptr<void> object, StreamRef stream,
 
 void release_after_default_stream(std::shared_ptr<void> object, const Context &context) noexcept {
     try {
-        Kept kept{object, context, nullptr, std::nullopt};
+        Kept kept{object, context, 0, std::nullopt};
         if (!kept.is_done())
             KeptObjects::instance().add(std::move(kept));
     } catch (const std::exception &) {
@@ -103,7 +106,7 @@ void release_after_default_stream(std::shared_ptr<void> object, const Context &c
 
 void release_later(std::shared_ptr<void> object) noexcept {
     try {
-        KeptObjects::instance().add({object, std::nullopt, nullptr, std::nullopt});
+        KeptObjects::instance().add({object, std::nullopt, 0, std::nullopt});
     } catch (const std::exception &) {
         new (std::nothrow) std::shared_ptr<void>(std::move(object)); // no memory: it lives on
     }

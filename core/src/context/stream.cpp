@@ -150,6 +150,15 @@ CurrentStream exchange_current_stream(CurrentStream stream) noexcept {
     return std::exchange(stream_of_thread, stream);
 }
 
+std::uint64_t stream_id(StreamRef stream) noexcept {
+    const Driver *driver = driver_for_cleanup();
+    unsigned long long id = 0;
+    if (driver == nullptr || !driver->cuStreamGetId.available() ||
+        driver->cuStreamGetId.status(stream.get(), &id) != CUDA_SUCCESS)
+        return 0;
+    return id + 1;
+}
+
 void synchronize(StreamRef stream, const KeepWaiting &keep_waiting) {
     if (is_recorded(stream)) [[unlikely]] // the driver would also invalidate the capture
         throw Error(called_function("cuStreamSynchronize"), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,

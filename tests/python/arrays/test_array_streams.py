@@ -343,6 +343,49 @@ def test_a_new_array_is_first_written_by_another_stream(stream):
     assert all((array.get() == 9).all() for array in new)
 
 
+LAUNCHES = """
+import numpy as np
+import pycuda.autoinit, pycuda.driver as cuda
+from pycuda import gpuarray
+from pycuda.compiler import SourceModule
+add = SourceModule("__global__ void add(float *x, float *y) { x[threadIdx.x] += y[threadIdx.x]; }").get_function("add")
+x = gpuarray.zeros(64, np.float32)
+y = gpuarray.zeros(64, np.float32) + 1
+streams = [cuda.Stream(), cuda.Stream()]
+for stream in streams:
+    for _ in range(50):
+        add(x, y, block=(64, 1, 1), stream=stream)
+    stream.synchronize()
+assert (x.get() == 100).all()
+"""
+
+
+def test_a_loop_of_launches_records_one_event_again(run_program):
+    result = run_program(LAUNCHES, PYCUDA_TRACE="1")
+    assert result.returncode == 0, result.stderr
+    assert result.stderr.count("cuEventRecord(") >= 100
+    assert result.stderr.count("cuEventCreate(") <= 6
+
+
+def test_an_event_is_not_recorded_again_in_a_later_stream(device):
+    """A new stream may have the handle of a stream that was closed and still works."""
+    for _ in range(4):
+        x = gpuarray.to_gpu(numbers())
+        first = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)
+        delay(first)
+        x.fill(3, stream=first)
+        first.close()
+        second = cuda.Stream(flags=cuda.stream_flags.NON_BLOCKING)
+        with second:
+            y = x[:10].copy()
+        second.synchronize()
+        x.gpudata.free()
+        z = gpuarray.zeros(SIZE, np.float32)
+        time.sleep(2 * DELAY)
+        assert (z.get() == 0).all()
+        del x, y
+
+
 def test_memory_of_a_stream_that_was_closed(device):
     data = numbers()
     for _ in range(3):

@@ -2,7 +2,8 @@
 
 #include "codegen/lanes.h"
 
-#include <llvm/Analysis/VectorUtils.h>
+#include "jit/splat.h"
+
 #include <llvm/IR/PatternMatch.h>
 
 namespace softcuda::codegen {
@@ -94,7 +95,7 @@ namespace {
 llvm::Value *before_repeat(llvm::Value *all, const llvm::Value *bases) {
     const auto *type = llvm::dyn_cast<llvm::FixedVectorType>(bases->getType());
     if (!type)
-        return llvm::getSplatValue(all);
+        return jit::splat_value(all);
     auto *shuffle = llvm::dyn_cast<llvm::ShuffleVectorInst>(all);
     if (!shuffle || shuffle->getOperand(0)->getType() != type)
         return nullptr;

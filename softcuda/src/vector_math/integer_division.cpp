@@ -13,7 +13,7 @@
 // 64-bit quotients take two such steps from below, and a last correction by one.
 #include "vector_math/integer_division.h"
 
-#include <llvm/Analysis/VectorUtils.h>
+#include "jit/splat.h"
 
 namespace softcuda::vector_math {
 
@@ -33,7 +33,7 @@ bool is_constant_divisor(Value *b) {
 
 /// factor / b in lanes like `b`; one scalar division if all lanes are equal.
 Value *reciprocal(Emitter &e, Value *b, unsigned float_bits, double factor) {
-    Value *splat = Emitter::lanes(b) ? llvm::getSplatValue(b) : nullptr;
+    Value *splat = Emitter::lanes(b) ? jit::splat_value(b) : nullptr;
     Value *divisor = splat ? splat : b;
     Value *real = e.ir.CreateUIToFP(divisor, e.float_type(divisor, float_bits));
     Value *result = e.ir.CreateFDiv(e.real(real, factor), real);

@@ -119,7 +119,8 @@ class ArrayMemory {
     /// results.
     static std::shared_ptr<ArrayMemory> from_pool(const std::shared_ptr<ArrayContext> &context,
                                                   std::size_t bytes, StreamRef stream);
-    /// Borrows memory at an address that `owner`, any object, keeps valid.
+    /// Borrows memory at an address that `owner`, any object, keeps valid. Throws
+    /// std::invalid_argument, which names both devices, for memory of another device.
     static std::shared_ptr<ArrayMemory> borrow(const std::shared_ptr<ArrayContext> &context,
                                                CUdeviceptr address, std::size_t bytes,
                                                std::shared_ptr<void> owner);

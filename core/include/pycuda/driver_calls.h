@@ -42,6 +42,11 @@ void settle_current_context() noexcept;
 
 /// The device of an address; empty if the driver does not know the address.
 [[nodiscard]] std::optional<int> device_of(CUdeviceptr address);
+/// The device whose own memory an address is in. Empty for memory that all devices access (of the
+/// host, managed), and if the driver does not know the address.
+[[nodiscard]] std::optional<int> only_device_of(CUdeviceptr address);
+/// The context that allocated the memory at an address; null if the driver does not report it.
+[[nodiscard]] CUcontext context_of(CUdeviceptr address);
 
 /// Starts and stops the collection of data by a profiler of NVIDIA that runs the program. Both do
 /// nothing without one.

@@ -54,6 +54,8 @@ class PooledMemory {
     /// The requested size in bytes.
     std::size_t size() const noexcept { return bytes_; }
     bool freed() const noexcept { return pool_ == nullptr; }
+    /// The context of the pool. Throws after free().
+    const Context &context() const;
     /// Returns the block to the pool now. Throws if it was returned before.
     void free();
 

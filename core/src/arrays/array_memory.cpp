@@ -10,11 +10,14 @@
 #include "driver/never_destroyed.h"
 
 #include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 #include <pycuda/error.h>
 
 #include <algorithm>
 #include <iterator>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace pycuda {
@@ -171,6 +174,12 @@ std::shared_ptr<ArrayMemory> ArrayMemory::from_pool(const std::shared_ptr<ArrayC
 std::shared_ptr<ArrayMemory> ArrayMemory::borrow(const std::shared_ptr<ArrayContext> &context,
                                                  CUdeviceptr address, std::size_t bytes,
                                                  std::shared_ptr<void> owner) {
+    const int home = context->context().device().get();
+    const int device = address == 0 ? home : only_device_of(address).value_or(home);
+    if (device != home)
+        throw std::invalid_argument(
+            "the memory of an array is on device " + std::to_string(device) +
+            ", but the current context is on device " + std::to_string(home));
     return std::make_shared<ArrayMemory>(context, address, bytes, std::move(owner));
 }
 

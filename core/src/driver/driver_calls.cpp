@@ -43,6 +43,24 @@ std::optional<int> device_of(CUdeviceptr address) {
     return device;
 }
 
+std::optional<int> only_device_of(CUdeviceptr address) {
+    int type = 0, managed = 0, device = 0;
+    CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
+                                        CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                                        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL};
+    void *values[] = {&type, &managed, &device};
+    const CUresult result = driver().cuPointerGetAttributes.status(3, attributes, values, address);
+    if (result != CUDA_SUCCESS || type != CU_MEMORYTYPE_DEVICE || managed != 0)
+        return std::nullopt;
+    return device;
+}
+
+CUcontext context_of(CUdeviceptr address) {
+    CUcontext own = nullptr;
+    (void)driver().cuPointerGetAttribute.status(&own, CU_POINTER_ATTRIBUTE_CONTEXT, address);
+    return own;
+}
+
 void start_profiler() { driver().cuProfilerStart(); }
 void stop_profiler() { driver().cuProfilerStop(); }
 

@@ -303,6 +303,12 @@ void PooledMemory::free() {
     pool->give_back(block_, bytes_);
 }
 
+const Context &PooledMemory::context() const {
+    if (freed())
+        throw_freed("pooled_device_allocation::get");
+    return pool_->context();
+}
+
 void PooledMemory::throw_freed(const char *function) const {
     detail::throw_use_of_freed(function,
                                detail::describe_memory("pooled memory", address_, bytes_));

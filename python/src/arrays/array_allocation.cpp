@@ -70,8 +70,9 @@ void bind_array_allocation(nb::module_ &module) {
              "Raises LogicError if the memory was freed before.")
         .def(
             "as_buffer",
-            [](const ArrayAllocation &memory, std::size_t size, std::size_t offset) {
-                return host_view(memory.get(), memory.size(), size, offset);
+            [](nb::handle self, std::size_t size, std::size_t offset) {
+                const auto &memory = nb::cast<const ArrayAllocation &>(self);
+                return host_view(self, memory.get(), memory.size(), size, offset);
             },
             nb::arg("size"), nb::arg("offset") = 0,
             "A memoryview of the memory, for memory that the host can access (managed memory, "

@@ -17,6 +17,7 @@
 #include "support/heap_type.h"
 #include "support/python_object.h"
 
+#include <pycuda/driver_calls.h>
 #include <pycuda/memory.h>
 #include <pycuda/memory_pool.h>
 
@@ -29,6 +30,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <new>
+#include <optional>
 #include <utility>
 
 namespace pycuda::python {
@@ -361,6 +363,17 @@ std::shared_ptr<void> keep_gpudata(nb::handle owner, const ArrayContext &context
                       : keep_lender(nb::borrow(owner), context.context());
 }
 
+/// The context of memory that is known by its address alone, if another device than the current
+/// one has it; empty for other memory.
+std::optional<Context> context_elsewhere(nb::handle memory) {
+    const CUdeviceptr address = device_address(memory, "gpudata");
+    const std::optional<int> device = only_device_of(address);
+    if (!device || *device == ArrayContext::current()->context().device().get())
+        return std::nullopt;
+    const CUcontext owner = context_of(address);
+    return owner == nullptr ? std::nullopt : std::optional(Context::borrow(owner));
+}
+
 int set_gpudata(PyObject *self, PyObject *value, void *) noexcept {
     return changed([&] {
         ArrayObject &object = array_object(self);
@@ -369,8 +382,11 @@ int set_gpudata(PyObject *self, PyObject *value, void *) noexcept {
             array =
                 array.with_memory(ArrayMemory::borrow(ArrayContext::current(), 0, 0, nullptr), 0);
         } else {
+            std::optional<Context> elsewhere; // outlives the scope of `home`
             WorkContext home;
             add_context(home, value);
+            if (home.empty() && (elsewhere = context_elsewhere(value)))
+                home.add(*elsewhere);
             home.enter();
             const std::shared_ptr<ArrayContext> context = ArrayContext::current();
             Work work(current_stream());

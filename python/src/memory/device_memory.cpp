@@ -79,11 +79,22 @@ class IpcMemory {
 
 CUdeviceptr address_of(nb::handle holder) { return unsigned_integer(pointer_of(holder)); }
 
-nb::object view_of(CUdeviceptr address, std::size_t size, std::size_t offset) {
+/// Memory that the host accesses through a memoryview, which keeps the owner.
+struct HostView {
+    nb::object owner;
+    char *start;
+    std::size_t bytes;
+
+    void *data() const { return start; }
+    std::size_t size() const noexcept { return bytes; }
+};
+
+nb::object view_of(nb::object owner, CUdeviceptr address, std::size_t size, std::size_t offset) {
     if (size > PY_SSIZE_T_MAX)
         throw_value_error("size is " + std::to_string(size) + ", more than memory can have");
     auto *start = reinterpret_cast<char *>(address) + offset;
-    return made(PyMemoryView_FromMemory(start, static_cast<Py_ssize_t>(size), PyBUF_WRITE));
+    const nb::object view = nb::cast(HostView{std::move(owner), start, size});
+    return made(PyMemoryView_FromObject(view.ptr()));
 }
 
 DeviceMemory mem_alloc(nb::handle size) {
@@ -138,12 +149,14 @@ void bind_allocation(nb::module_ &module) {
                  "Raises LogicError if the memory was freed before.")
             .def(
                 "as_buffer",
-                [](const DeviceMemory &memory, std::size_t size, std::size_t offset) {
-                    return host_view(memory.get(), memory.size(), size, offset);
+                [](nb::handle self, std::size_t size, std::size_t offset) {
+                    const auto &memory = nb::cast<const DeviceMemory &>(self);
+                    return host_view(self, memory.get(), memory.size(), size, offset);
                 },
                 nb::arg("size"), nb::arg("offset") = 0,
                 "A memoryview of the memory, for memory that the host can access (managed memory, "
-                "softcuda).\n\n"
+                "softcuda). The view keeps the\n"
+                "memory alive; free() makes the view invalid.\n\n"
                 "size: its length in bytes.\n"
                 "offset: bytes from the beginning of the allocation.\n\n"
                 "Raises ValueError for a range that is not inside the allocation.")
@@ -202,15 +215,17 @@ nb::object pointer_of(nb::handle holder) {
     return get_pointer();
 }
 
-nb::object host_view(CUdeviceptr address, std::size_t bytes, std::size_t size, std::size_t offset) {
+nb::object host_view(nb::handle owner, CUdeviceptr address, std::size_t bytes, std::size_t size,
+                     std::size_t offset) {
     if (offset > bytes || size > bytes - offset)
         throw_value_error("a buffer of " + std::to_string(size) + " bytes from byte " +
                           std::to_string(offset) + " on does not fit into the " +
                           std::to_string(bytes) + " bytes of the allocation");
-    return view_of(address, size, offset);
+    return view_of(nb::borrow(owner), address, size, offset);
 }
 
 void bind_device_memory(nb::module_ &module) {
+    nb::class_<HostView>(module, "_HostView", buffer_export<HostView>());
     bind_allocation(module);
 
     nb::class_<PointerHolder>(module, "PointerHolderBase", nb::dynamic_attr(),
@@ -239,7 +254,7 @@ void bind_device_memory(nb::module_ &module) {
         .def(
             "as_buffer",
             [](nb::handle self, std::size_t size, std::size_t offset) {
-                return view_of(address_of(self), size, offset);
+                return view_of(nb::borrow(self), address_of(self), size, offset);
             },
             nb::arg("size"), nb::arg("offset") = 0,
             "A memoryview of the memory, for memory that the host can access (managed memory, "

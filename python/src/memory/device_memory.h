@@ -22,8 +22,9 @@ class ManagedAllocation : public DeviceMemory {
     void attach(unsigned flags, StreamRef stream) const;
 };
 
-/// A memoryview of `size` bytes from `offset` on, of the `bytes` bytes at `address`. Throws
-/// ValueError if the range is too long.
-nb::object host_view(CUdeviceptr address, std::size_t bytes, std::size_t size, std::size_t offset);
+/// A memoryview of `size` bytes from `offset` on, of the `bytes` bytes at `address`. The view keeps
+/// `owner`, which owns the memory. Throws ValueError if the range is too long.
+nb::object host_view(nb::handle owner, CUdeviceptr address, std::size_t bytes, std::size_t size,
+                     std::size_t offset);
 
 } // namespace pycuda::python

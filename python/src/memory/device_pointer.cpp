@@ -122,6 +122,8 @@ void add_context(WorkContext &context, nb::handle object) {
         context.add(block->memory()->context()->context());
     else if (const DeviceMemory * memory; nb::try_cast(object, memory) && memory)
         context.add(memory->context());
+    else if (const PooledMemory * memory; nb::try_cast(object, memory) && memory)
+        context.add(memory->context());
     else if (const CudaArray * array; nb::try_cast(object, array) && array)
         context.add(array->context());
 }

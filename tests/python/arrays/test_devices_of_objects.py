@@ -281,10 +281,55 @@ def test_gpudata_of_another_device(run_program):
         devices[0].retain_primary_context().push()
         with devices[1]:
             plain = cuda.mem_alloc(48)
-            cuda.memset_d32(plain, 0, 12)
-        for memory, want in ((x.gpudata, x.get()), (x, x.get()), (plain, np.zeros(12))):
+            pooled = cuda.DeviceMemoryPool().allocate(48)
+            for memory in (plain, pooled):
+                cuda.memset_d32(memory, 0, 12)
+        class Holder(cuda.PointerHolderBase):
+            def get_pointer(self):
+                return plain
+        zeros = np.zeros(12)
+        for memory, want in ((x.gpudata, x.get()), (x, x.get()), (x.ptr, x.get()), (plain, zeros), (int(plain), zeros),
+                             (pooled, zeros), (Holder(), zeros)):
             alias = gpuarray.GPUArray((12,), np.float32, gpudata=memory)
-            assert alias.device == "cuda:1"
+            assert alias.device == "cuda:1", memory
             assert ((alias + 1).get() == want + 1).all()
+        alias = x[:]
+        alias.shape, alias.gpudata = (8,), x.ptr + 16
+        assert alias.device == "cuda:1" and ((alias * 2).get() == x.get()[4:] * 2).all()
+        """,
+    )
+
+
+def test_memory_that_all_devices_access_is_on_the_current_one(run_program):
+    run_several(
+        run_program,
+        """
+        devices[0].retain_primary_context().push()
+        with devices[1]:
+            managed = cuda.managed_zeros(12, np.float32)
+            pinned = cuda.pagelocked_zeros(12, np.float32, mem_flags=cuda.host_alloc_flags.PORTABLE)
+        for address in (managed.ctypes.data, pinned.base.get_device_pointer()):
+            x = gpuarray.GPUArray((12,), np.float32, gpudata=address)
+            assert x.device == "cuda:0" and ((x + 1).get() == 1).all()
+        """,
+    )
+
+
+def test_an_allocator_of_another_device(run_program):
+    run_several(
+        run_program,
+        """
+        devices[0].retain_primary_context().push()
+        with devices[1]:
+            pool = cuda.DeviceMemoryPool()
+            x = gpuarray.zeros(12, np.float32, allocator=pool)
+        assert (x + 1).device == "cuda:1"  # from the pool
+        for make in (lambda: gpuarray.zeros(12, allocator=pool), lambda: gpuarray.to_gpu(np.ones(3), allocator=pool.allocate)):
+            try:
+                make()
+            except ValueError as error:
+                assert "device 1" in str(error) and "device 0" in str(error), error
+            else:
+                raise AssertionError("nothing was raised")
         """,
     )

@@ -192,6 +192,30 @@ def test_known_constants_are_told_apart():
             assert (np.signbit(fused(x, zero, None).get()) == np.signbit(zero)).all()
 
 
+@pytest.mark.parametrize("dtype", ["d", "f", "i", "?"])
+def test_a_constant_of_another_type_is_another_kernel(dtype):
+    functions = [
+        lambda x, k: x.max(axis=1, keepdims=True) * k + x,
+        lambda x, k: (x.sum(axis=0) + k, x * k),
+        lambda x, k: np.where(x > k, x, k).sum(axis=1),
+    ]
+    x = gpuarray.to_gpu(numbers((5, 7), dtype))
+    for function in functions:
+        for values in (
+            (2, 2.5, 1 + 2j, True),
+            (1 + 2j, 2.5, np.int8(3), np.float64(7.5)),
+        ):
+            for k in values:
+                if isinstance(k, complex) and function is functions[2]:
+                    continue
+                fused, usual = pycuda.fuse(function)(x, k), function(x, k)
+                if not isinstance(usual, tuple):
+                    fused, usual = (fused,), (usual,)
+                for ours, theirs in zip(fused, usual, strict=True):
+                    assert ours.dtype == theirs.dtype
+                    np.testing.assert_allclose(ours.get(), theirs.get(), rtol=1e-5)
+
+
 def test_explanations():
     rows = pycuda.fuse(normalised)
     assert rows.explain(gpuarray.zeros((3, 100), "f"), 1) == "one kernel"

@@ -29,7 +29,10 @@ np.searchsorted(x, [[10**400, 10**20, 10**20 + 1, 10**20 - 1]]); np.isin(k, [1, 
 np.isin(u, [[2**64], [2]], invert=True); np.isin(c, 10**20); np.isin(f, 10**30); np.isin([[1, 10**20]], k)
 np.isin([1, 10**20, 10**400], x, invert=True); np.interp([0, 10**20], x, [1.0, 2, 4]); np.interp(x, [0, 10**21], [1.0, 2])
 np.interp(f, [0, 1], [0, 10**30]); np.take(x, 10**20); np.repeat(x, 10**20); np.take(x, [1, 10**20])
-np.digitize(k, [1, 10**20]); np.digitize(x, [10**21, 1]); np.setdiff1d(k, [1, 10**30])"""
+np.digitize(k, [1, 10**20]); np.digitize(x, [10**21, 1]); np.setdiff1d(k, [1, 10**30])
+np.choose([0, 1, 0], [x, 10**20]); np.choose([0, 1, 0], [f, 1.5]); np.choose(b.astype(int), [f, 10**20]); np.choose([0, 1, 1], [b, 1j])
+np.round(x, 1.5); np.round(f, np.nan); np.insert(x, 1.5, 2); np.insert(x, 1.0, 2); np.bincount(b, minlength=4.0)
+np.unpackbits(b.astype('u1'), count=2.0)"""
 
 
 def outcome(text, names):

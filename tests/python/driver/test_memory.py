@@ -5,6 +5,7 @@ import weakref
 
 import numpy as np
 import pytest
+from conftest import is_softcuda
 
 import pycuda.driver as cuda
 from pycuda import gpuarray
@@ -206,6 +207,34 @@ def test_buffers_stay_within_the_allocation(device):
     for size, offset in ((65, 0), (60, 5), (0, 65), (1, 2**63)):
         with pytest.raises(ValueError, match="does not fit into the 64 bytes"):
             memory.as_buffer(size, offset)
+
+
+def test_a_buffer_keeps_its_memory(device):
+    class Holder(cuda.PointerHolderBase):
+        def __init__(self):
+            super().__init__()
+            self.memory = cuda.mem_alloc(1 << 16)
+
+        def get_pointer(self):
+            return int(self.memory)
+
+    for make in (
+        lambda: cuda.mem_alloc(1 << 16),
+        lambda: gpuarray.zeros(1 << 14, np.float32).gpudata,
+        lambda: cuda.ManagedAllocation(1 << 16),
+        Holder,
+    ):
+        memory = make()
+        view = memory.as_buffer(1 << 15, 1 << 15)
+        address = int(memory)
+        cuda.memset_d8(memory, 3, 1 << 16)
+        cuda.Context.synchronize()
+        del memory
+        again = make()  # of the same size: at the address if it was free
+        assert int(again) != address
+        assert not view.readonly and view.nbytes == 1 << 15
+        if is_softcuda():
+            assert (np.frombuffer(view, np.uint8) == 3).all()
 
 
 def test_pools_report_their_memory(device):

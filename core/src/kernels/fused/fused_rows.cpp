@@ -354,9 +354,9 @@ Function FusedRows::kernel(const TypedRows &types, const RowVariant &variant) {
         for (std::size_t k = 0; k < variant.walkers; ++k)
             key += "," + std::to_string(3 * static_cast<int>(variant.row_step[k]) +
                                         static_cast<int>(variant.element_step[k]));
-        for (int k = 0; k < program_.arrays; ++k)
-            key +=
-                ";" + std::to_string(static_cast<int>(types.values[static_cast<std::size_t>(k)]));
+        for (const TypedExpression &typed : types.expressions) // of arrays and constants
+            for (const Expression::Operand &operand : typed.expression.operands)
+                key += ";" + std::to_string(static_cast<int>(operand.type));
         return [&] { return KernelSource{fused_rows_source(program_, types, variant), {"run"}}; };
     });
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 
 from pycuda import _driver
@@ -150,6 +152,7 @@ class AlgorithmMethods:
         >>> gpuarray.array([0.5, 1.5, 2.5]).round()
         array([0., 2., 2.])
         """
+        decimals = operator.index(decimals)
         if self.dtype.kind == "b" and decimals != 0:
             raise TypeError(
                 f"elements of bool cannot be rounded to {decimals} decimals"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 
 import numpy as np
 
@@ -69,7 +70,7 @@ def unpackbits(a, /, axis=None, count=None, bitorder: str = "big"):
         raise TypeError(f"unpackbits() expects an array of uint8, not of {array.dtype}")
     array, axis = _along(array, axis)
     packed = array.shape[axis]
-    extent = 8 * packed if count is None else int(count)
+    extent = 8 * packed if count is None else operator.index(count)
     if extent < 0:
         extent += 8 * packed
         if extent < 0:

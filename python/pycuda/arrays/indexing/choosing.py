@@ -31,11 +31,9 @@ def choose(a, choices, out=None, mode: str = "raise"):
     array([1, 8, 3])
     """
     chosen = as_indices(a)
-    if isinstance(choices, _driver.ArrayBase):
-        choices = list(choices)
+    dtype, choices = _of_common_type([_choice(choice) for choice in choices])
     arrays = [as_array(choice) for choice in choices]
     shape = np.broadcast_shapes(chosen.shape, *(array.shape for array in arrays))
-    dtype = np.result_type(*(array.dtype for array in arrays))
     chosen = wrapped_indices(chosen, len(arrays), mode)
     if mode == "raise" and chosen.size and not record_check(chosen, len(arrays)):
         if are_outside(chosen, len(arrays)):
@@ -83,15 +81,9 @@ def select(condlist, choicelist, default=0):
             raise TypeError(f"conditions must be of bool, not of {condition.dtype}")
     choices = [_choice(choice) for choice in (*choicelist, default)]
     arrays = [one for one in choices if isinstance(one, _driver.ArrayBase)]
-    types = [getattr(one, "dtype", one) for one in choices]
     shape = np.broadcast_shapes(*(one.shape for one in (*conditions, *arrays)))
-    result = empty(shape, np.result_type(*types))
-    choices = [  # numbers are cast like arrays: -1 becomes 255 for uint8
-        one
-        if isinstance(one, _driver.ArrayBase)
-        else np.asarray(one).astype(result.dtype)[()]
-        for one in choices
-    ]
+    dtype, choices = _of_common_type(choices)
+    result = empty(shape, dtype)
     if len(conditions) <= _MOST_CHOICES:
         return _selected(result.dtype, len(conditions), *conditions, *choices)
     copyto(result, choices.pop(), "unsafe")
@@ -191,3 +183,15 @@ def _selected(kind, count, *values):
 def _choice(value):
     """Convert a choice to an array of the device. Python's numbers stay, because they do not change the type."""
     return value if type(value) in (int, float, complex) else as_array(value)
+
+
+def _of_common_type(choices):
+    """The type of the result, and the choices of :func:`_choice` with the numbers cast to the type.
+
+    Numbers are cast like arrays: -1 becomes 255 for uint8.
+    """
+    dtype = np.result_type(*(getattr(one, "dtype", one) for one in choices))
+    return dtype, [
+        one if isinstance(one, _driver.ArrayBase) else np.asarray(one).astype(dtype)[()]
+        for one in choices
+    ]

@@ -232,7 +232,8 @@ def insert(arr, obj, values, axis=None):
     if few is not None:
         return _with_parts(array, axis, few, values, one)
     if one:
-        order = np.insert(np.arange(extent), [int(places)] * values.shape[axis], -1)
+        place = operator.index(places)
+        order = np.insert(np.arange(extent), [place] * values.shape[axis], -1)
     else:
         order = np.insert(np.arange(extent), places, -1)
         values = _in_order_of_places(values, places, array, axis)

@@ -134,7 +134,7 @@ def bincount(x, /, weights=None, minlength: int = 0):
         raise TypeError(f"bincount() expects integers, not {x.dtype}")
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
-    count = max(_largest(x) + 1, int(minlength))
+    count = max(_largest(x) + 1, operator.index(minlength))
     if weights is None:
         return _counts(_prepared(x), count)
     weights = as_array(weights).astype(np.float64, copy=False)

@@ -1,6 +1,7 @@
 """softcuda's cuBLAS and so on: threads, objects that are freed, invalid arguments, contexts and captures."""
 
 import ctypes
+import functools
 import threading
 
 import numpy as np
@@ -70,33 +71,61 @@ class Generator(Handle):
         assert create(ctypes.byref(self.handle), kind) == 0
 
 
-def matrix_description():
-    library, made = load("libcusparse.so.12"), ctypes.c_void_p()
-    values = np.zeros(N, np.float32)
-    address = ctypes.c_void_p(values.ctypes.data)
-    assert (
-        library.cusparseCreateDnVec(ctypes.byref(made), ctypes.c_int64(N), address, 0)
-        == 0
-    )
-    return Closing(lambda: library.cusparseDestroyDnVec(made))
+class Description:
+    """A descriptor: the library's function makes it from the arguments."""
+
+    def __init__(self, library, create, destroy, *arguments):
+        self.library, self.made = load(library), ctypes.c_void_p()
+        self.destroy = getattr(self.library, destroy)
+        create = getattr(self.library, create)
+        assert create(ctypes.byref(self.made), *arguments) == 0
+
+    def close(self):
+        assert self.destroy(self.made) == 0
 
 
-def settings_of_jacobi():
-    library, made = load("libcusolver.so.12"), ctypes.c_void_p()
-    assert library.cusolverDnCreateSyevjInfo(ctypes.byref(made)) == 0
-    return Closing(lambda: library.cusolverDnDestroySyevjInfo(made))
+WORDS = np.zeros(N, np.int32)  # an address: nothing is read when a descriptor is made
+ADDRESS, SIZE = ctypes.c_void_p(WORDS.ctypes.data), ctypes.c_int64(N)
+BLAS_LT, SOLVER, SPARSE = "libcublasLt.so.13", "libcusolver.so.12", "libcusparse.so.12"
+INT32, FLOAT = 2, 0  # cusparseIndexType_t, cudaDataType
 
-
-class Closing:
-    def __init__(self, close):
-        self.close = close
+# The library, the function that makes a descriptor, the one that frees it, and the arguments.
+DESCRIPTIONS = [
+    (BLAS_LT, "cublasLtMatrixLayoutCreate", "cublasLtMatrixLayoutDestroy")
+    + (FLOAT, SIZE, SIZE, SIZE),
+    (BLAS_LT, "cublasLtMatmulDescCreate", "cublasLtMatmulDescDestroy", 68, FLOAT),
+    (BLAS_LT, "cublasLtMatmulPreferenceCreate", "cublasLtMatmulPreferenceDestroy"),
+    (BLAS_LT, "cublasLtMatrixTransformDescCreate", "cublasLtMatrixTransformDescDestroy")
+    + (FLOAT,),
+    (SOLVER, "cusolverDnCreateSyevjInfo", "cusolverDnDestroySyevjInfo"),
+    (SOLVER, "cusolverDnCreateGesvdjInfo", "cusolverDnDestroyGesvdjInfo"),
+    (SOLVER, "cusolverDnCreateParams", "cusolverDnDestroyParams"),
+    (SOLVER, "cusolverDnIRSParamsCreate", "cusolverDnIRSParamsDestroy"),
+    (SOLVER, "cusolverDnIRSInfosCreate", "cusolverDnIRSInfosDestroy"),
+    (SOLVER, "cusolverRfCreate", "cusolverRfDestroy"),
+    (SOLVER, "cusolverSpCreateCsrqrInfo", "cusolverSpDestroyCsrqrInfo"),
+    (SOLVER, "cusolverSpCreateCsrluInfoHost", "cusolverSpDestroyCsrluInfoHost"),
+    (SPARSE, "cusparseCreateMatDescr", "cusparseDestroyMatDescr"),
+    (SPARSE, "cusparseCreateDnVec", "cusparseDestroyDnVec", SIZE, ADDRESS, FLOAT),
+    (SPARSE, "cusparseCreateDnMat", "cusparseDestroyDnMat")
+    + (SIZE, SIZE, SIZE, ADDRESS, FLOAT, 1),
+    (SPARSE, "cusparseCreateSpVec", "cusparseDestroySpVec")
+    + (SIZE, SIZE, ADDRESS, ADDRESS, INT32, 0, FLOAT),
+    (SPARSE, "cusparseCreateCsr", "cusparseDestroySpMat")
+    + (SIZE, SIZE, SIZE, ADDRESS, ADDRESS, ADDRESS, INT32, INT32, 0, FLOAT),
+    (SPARSE, "cusparseSpGEMM_createDescr", "cusparseSpGEMM_destroyDescr"),
+    (SPARSE, "cusparseSpSV_createDescr", "cusparseSpSV_destroyDescr"),
+    (SPARSE, "cusparseSpSM_createDescr", "cusparseSpSM_destroyDescr"),
+    (SPARSE, "cusparseCreateCsrilu02Info", "cusparseDestroyCsrilu02Info"),
+    (SPARSE, "cusparseCreateBsrsv2Info", "cusparseDestroyBsrsv2Info"),
+    (SPARSE, "cusparseCreateColorInfo", "cusparseDestroyColorInfo"),
+]
 
 
 MAKERS = {
     maker.__name__: maker
     for maker in (blas, blas_lt, blas_xt, solver, sparse_solver, sparse, Fft, Generator)
-    + (matrix_description, settings_of_jacobi)
-}
+} | {words[1]: functools.partial(Description, *words) for words in DESCRIPTIONS}
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -197,6 +226,53 @@ def test_solvers_in_threads(device, shared):
             np.testing.assert_allclose(
                 np.triu(matrix.get()), np.linalg.cholesky(a).T, atol=1e-4
             )
+        if not shared:
+            own.close()
+
+    in_threads(4, work)
+    handle.close()
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_sparse_products_in_threads(device, shared):
+    """Each thread has its own descriptors; the handle is its own, or that of all threads."""
+    handle = sparse()
+    dense = np.arange(N * N, dtype=np.float32).reshape(N, N) % 3
+    rows, columns = np.nonzero(dense)
+    offsets = np.concatenate([[0], np.cumsum(np.count_nonzero(dense, axis=1))])
+    one, zero = np.ones(1, np.float32), np.zeros(1, np.float32)
+    synchronize()
+
+    def work(number):
+        own = handle if shared else sparse()
+        parts = [
+            gpuarray.to_gpu(part.astype(dtype))
+            for part, dtype in [
+                (offsets, np.int32),
+                (columns, np.int32),
+                (dense[rows, columns], np.float32),
+            ]
+        ]
+        x, y = gpuarray.to_gpu(np.full(N, number, np.float32)), gpuarray.zeros(N, "f")
+        places = [ctypes.c_void_p(int(part.gpudata)) for part in (*parts, x, y)]
+        matrix = Description(
+            *(SPARSE, "cusparseCreateCsr", "cusparseDestroySpMat", SIZE, SIZE),
+            *(ctypes.c_int64(len(rows)), *places[:3], INT32, INT32, 0, FLOAT),
+        )
+        vectors = [
+            Description(
+                *(SPARSE, "cusparseCreateDnVec", "cusparseDestroyDnVec"),
+                *(SIZE, place, FLOAT),
+            )
+            for place in places[3:]
+        ]
+        for _ in range(20):
+            y.fill(0)
+            made = (matrix.made, vectors[0].made)
+            own.SpMV(0, one, *made, zero, vectors[1].made, FLOAT, 0, None)
+            np.testing.assert_array_equal(y.get(), dense.sum(axis=1) * number)
+        for description in (matrix, *vectors):
+            description.close()
         if not shared:
             own.close()
 

@@ -267,8 +267,8 @@ class _Magics:
         for name in names:
             if difflib.get_close_matches(name, MODES):
                 raise MagicError(
-                    f"there is no check mode {name!r}: the modes are {', '.join(MODES)}; a word that is less like a "
-                    "mode names the variable of the result"
+                    f"there is no check mode {name!r}: the modes are {', '.join(MODES)}; to name the "
+                    "variable of the result, use a word that is not similar to a mode"
                 )
         checks = check(*modes)
         try:

@@ -479,7 +479,7 @@ def test_kernels_of_arrays_are_one_table(run_program, tmp_path, monkeypatch):
     head = next(
         i for i, line in enumerate(lines) if line.startswith("array operations: ")
     )
-    assert "a GPU runs other forms" in lines[head]
+    assert "a GPU runs others" in lines[head]
     columns = "operation time share launches grid block instructions bytes".split()
     assert lines[head + 1].split() == columns
     rows = [line.split() for line in lines[head + 2 :]]

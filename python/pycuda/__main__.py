@@ -91,7 +91,7 @@ def _describe_compilers() -> bool:
         _line("NVRTC", f"missing: {error.msg}")
         _line("", "pip install nvidia-cuda-nvrtc, or set CUDA_HOME to a toolkit")
     nvcc = shutil.which("nvcc")
-    _line("nvcc", nvcc or "not on PATH; needed only where a program asks for it")
+    _line("nvcc", nvcc or "not on PATH; needed only if a program requests it")
     return nvrtc or nvcc is not None
 
 

@@ -260,7 +260,7 @@ def test_command_prints_text(command):
     assert done.returncode == 3, done.stderr
     assert "kernel copy: grid 1, block 32, 1 launch" in done.stderr
     assert (
-        "line 3: 32 sectors for a request of a load where 4 would be enough"
+        "line 3: a load transfers 32 sectors for each request, and 4 would be enough"
         in done.stderr
     )
     assert "out[threadIdx.x] = out[32 * threadIdx.x + 100];" in done.stderr

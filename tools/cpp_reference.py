@@ -328,7 +328,7 @@ def read_headers() -> dict[str, list[Entry]]:
 
 
 def about_header(path: Path) -> tuple[str, str]:
-    """What the comment at the start of a header says: its first line, and the rest as reStructuredText."""
+    """The comment at the start of a header: its first line, and the rest as reStructuredText."""
     lines = []
     for line in path.read_text().splitlines():
         if not line.startswith("//"):
@@ -340,7 +340,8 @@ def about_header(path: Path) -> tuple[str, str]:
     for block in filter(str.strip, blocks):
         if all(line.startswith("    ") for line in block.splitlines() if line):
             text.append(
-                ".. code-block:: cpp\n   :force:\n\n" + textwrap.indent(block, "   ")
+                ".. code-block:: cpp\n   :force:\n\n"
+                + textwrap.indent(textwrap.dedent(block), "   ")
             )
         else:
             words = re.sub(r"`([^`]+)`", r"``\1``", re.sub(r"\s+", " ", block))

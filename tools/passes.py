@@ -46,7 +46,7 @@ FEW_KERNELS = """
 These passes change few kernels. Each has a reason to stay, or stays until it is measured elsewhere. HeCBench: the 60
 kernels of `benchmarks/corpus` that compile without their host code.
 
-| pass | changes | why it stays |
+| pass | changed kernels | reason to keep it |
 |---|---|---|
 | `split-pointers` | 4 kernels of HeCBench, 7 of pycuda's array kernels, both sparse products | a loop over a part of an array, whose begin is loaded, is a common form; 1.11 for the product with a thread for each row |
 | `shuffle-floats` | 1 kernel of HeCBench, 14 of pycuda's reductions and scans | cub and pycuda shuffle floats as integers; 1.14 for the product with a warp for each row |
@@ -277,7 +277,7 @@ def table(passes: list[Pass], times: Cells) -> str:
     ]
     for layer in dict.fromkeys(row.layer for row in passes):
         text += ["", f"## {layer}", ""]
-        text += ["| pass | what it does | lines | compile | run | most | kernels |"]
+        text += ["| pass | effect | lines | compile | run | most | kernels |"]
         text += ["|---|---|---|---|---|---|---|"]
         for row in passes:
             if row.layer == layer:

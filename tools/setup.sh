@@ -197,7 +197,7 @@ packages_message() {
         say "install them yourself, then start again:"
         printf '\n    sudo apt-get update && sudo apt-get install -y --no-install-recommends %s\n\n' "$1" >&2
     else
-        say "the names are Debian's and Ubuntu's; install what your system calls them, then start again"
+        say "the names are Debian's and Ubuntu's; install the corresponding packages of your system, then start again"
     fi
     case " $1 " in *" llvm-19-dev "*)
         say "with an NVIDIA GPU, PYCUDA_SOFTCUDA=OFF builds without LLVM" ;;

@@ -1,12 +1,12 @@
-"""Show what PyCUDA finds on this machine.
+"""Show the driver, the devices and the compilers that PyCUDA finds on this machine.
 
 python -m pycuda                    driver, devices, compilers, headers, caches
 python -m pycuda cache              the content of the cache of compiled kernels
 python -m pycuda cache --clear      clear the cache
 python -m pycuda check PROGRAM      run a program and find defects in its kernels; see --help
-python -m pycuda profile PROGRAM    run a program and find out why its kernels are slow
+python -m pycuda profile PROGRAM    run a program and show the costs of its kernels; see --help
 python -m pycuda gdb PROGRAM        run a program under gdb, which stops in its kernels; see --help
-python -m pycuda docs               open the documentation, or say where it is
+python -m pycuda docs               open the documentation, or print its path
 python -m pycuda --version          the version of PyCUDA
 """
 
@@ -91,7 +91,7 @@ def _describe_compilers() -> bool:
         _line("NVRTC", f"missing: {error.msg}")
         _line("", "pip install nvidia-cuda-nvrtc, or set CUDA_HOME to a toolkit")
     nvcc = shutil.which("nvcc")
-    _line("nvcc", nvcc or "not on PATH; needed only where a program asks for it")
+    _line("nvcc", nvcc or "not on PATH; needed only if a program requests it")
     return nvrtc or nvcc is not None
 
 
@@ -150,7 +150,7 @@ def main(arguments: list[str] | None = None) -> int:
         "command",
         nargs="?",
         choices=["cache", *COMMANDS],
-        help="none: show what PyCUDA finds",
+        help="without a command: show the driver, the devices and the compilers",
     )
     parser.add_argument(
         "--version", action="version", version=f"pycuda {pycuda.VERSION_TEXT}"

@@ -11,7 +11,7 @@ _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 def _shown(file: str) -> str:
-    """What messages call a source file: a cell of a notebook is "cell 7"."""
+    """The name of a source file in messages: a cell of a notebook is "cell 7"."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     found = shell.compile.format_code_name(file) if shell is not None else None

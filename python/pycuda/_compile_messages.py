@@ -9,7 +9,7 @@ _INDEX_WITH_COMMA = re.compile(r"\[[^]\n]*,[^]\n]*\]")
 
 
 def warn_of_log(log: str, stacklevel: int) -> None:
-    """Warns of what the compiler said about a source that it has compiled."""
+    """Warns with the compiler's messages about a source that compiled."""
     if log.strip():
         advice = ""
         if "expression has no effect" in log and _INDEX_WITH_COMMA.search(log):

@@ -118,7 +118,7 @@ def in_memory_order(host: np.ndarray) -> np.ndarray:
 
 
 class Received(enum.Enum):
-    """What is known about the bytes that MPI writes to a buffer."""
+    """The known facts about the bytes that MPI writes to a buffer."""
 
     UNKNOWN = "some"  # the elements that MPI leaves alone must not change
     COUNTED = "first"  # the first ones; the status has their number
@@ -165,7 +165,7 @@ class Staging:
         return any(one.received is Received.COUNTED for one in self._staged)
 
     def fill(self) -> None:
-        """Copy the arrays to the host, also those that receive unless it is known what MPI writes to them."""
+        """Copy the arrays to the host. A receive buffer is copied if MPI may leave some of its elements unchanged."""
         wait_for_work(self.stream, [one.array for one in self._staged])
         for one in self._staged:
             if one.array.size and one.received is Received.UNKNOWN:

@@ -323,7 +323,7 @@ class Distributions:
         """Draw vectors of normal numbers with a mean and a covariance matrix; the last axis of the result.
 
         mean, cov: a vector, and a symmetric matrix without negative eigenvalues.
-        check_valid: "warn", "raise" or "ignore": what happens if an eigenvalue is below ``-tol``.
+        check_valid: "warn", "raise" or "ignore": the action if an eigenvalue is below ``-tol``.
         method: "svd" or "eigh" use eigenvectors, "cholesky" needs positive eigenvalues and is quicker.
 
         >>> Generator(7).multivariate_normal([0.0, 1.0], [[1.0, 0.5], [0.5, 1.0]], 5).shape

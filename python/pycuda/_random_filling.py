@@ -26,7 +26,7 @@ def checked_code(kind: str, codes: str, data: GPUArray) -> str:
 class RandomFilling:
     """fill_*() and gen_*() by the kernels of ``module``; their first arguments are ``_states`` and ``_constants``.
 
-    A generator belongs to the device of ``_states``: its work runs there, whatever context is current.
+    A generator belongs to the device of ``_states``. Its work runs on this device, with any current context.
     """
 
     module: SourceModule

@@ -79,7 +79,7 @@ def _parity(numbers):
 
 @functools.cache
 def primitive_polynomials(degree: int) -> np.ndarray:
-    """All primitive polynomials in rising order, without the first and last coefficient, which are 1."""
+    """All primitive polynomials in ascending order, without the first and last coefficient, which are 1."""
     inner = np.arange(1 << (degree - 1), dtype=np.int32)
     polynomial = 1 << degree | inner << 1 | 1
     if degree > 1:  # with an even number of terms, x + 1 divides it

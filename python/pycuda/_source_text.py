@@ -13,7 +13,7 @@ _NO_TEXT = (type(None), bytes, bytearray, list, tuple, dict, int, float, Functio
 
 
 def text_of(source: object) -> str:
-    """The source as a string. Raises TypeError for what has no text, CompileError for the name of a file."""
+    """The source as a string. Raises TypeError for an object without text, CompileError for the name of a file."""
     if isinstance(source, _NO_TEXT):
         advice = ": decode it" if isinstance(source, bytes | bytearray) else ""
         if isinstance(source, FunctionType):

@@ -1,7 +1,7 @@
 """The array API standard (2024.12) for device arrays: ``x.__array_namespace__()``.
 
 This module has the standard's names and signatures, for programs that are written against the standard
-(scikit-learn, SciPy and others). docs/array_api.md lists what is tested, and what is missing.
+(scikit-learn, SciPy and others). docs/array_api.md lists the tests and the missing functions.
 """
 
 from __future__ import annotations

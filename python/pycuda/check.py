@@ -111,7 +111,7 @@ class Checks:
         Findings that the program has read here are not printed when it ends.
         """
         found = self._new_findings() if self._is_active else list(self._found)
-        _driver._mark_findings_told([finding.number for finding in found])
+        _driver._mark_findings_read([finding.number for finding in found])
         return found
 
     def report(self, colour: bool = False) -> str:
@@ -147,7 +147,7 @@ def wait_for_work() -> None:
 def check(*modes: str, raise_findings: bool = False) -> Checks:
     """Check the kernels of a ``with`` block: ``with pycuda.check("mem", "race") as checks: ...``
 
-    The parameters are those of :class:`Checks`, which is what this returns.
+    Returns a :class:`Checks`, which has the same parameters.
     """
     return Checks(*modes, raise_findings=raise_findings)
 

@@ -131,9 +131,9 @@ def compile(
 ) -> bytes:
     """Compile CUDA C++ to device code.
 
-    target: "cubin", "ptx", "fatbin" or "ltoir". A "cubin" is what :func:`pycuda.driver.module_from_buffer` loads in
-        the current context: machine code on a GPU, and PTX if the driver takes no machine code (softcuda). Without
-        a context it is machine code.
+    target: "cubin", "ptx", "fatbin" or "ltoir". "cubin" gives code that :func:`pycuda.driver.module_from_buffer` loads
+        in the current context: machine code on a GPU, and PTX if the driver takes no machine code (softcuda). Without
+        a context it gives machine code.
 
     The other arguments are those of :class:`SourceModule`. Returns bytes. Raises
     :class:`pycuda.driver.CompileError` for a source that does not compile, ValueError for another target.
@@ -485,9 +485,9 @@ class DynamicModule(CudaModule):
         return self.add_file(path, driver.jit_input_type.LIBRARY)
 
     def link(self) -> DynamicModule:
-        """Link what was added and load the result into the current context. Returns the module itself.
+        """Link the added code and load the result into the current context. Returns the module itself.
 
-        Raises CompileError for what the driver's linker refuses. For an example see :class:`DynamicModule`.
+        Raises CompileError if the driver's linker rejects the code. For an example see :class:`DynamicModule`.
         """
         try:
             self.module = self.linker.link_module()

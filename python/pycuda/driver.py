@@ -274,7 +274,7 @@ def mem_alloc_like(ary: ArrayLike) -> _driver.DeviceAllocation:
 def to_device(bf_obj: ArrayLike) -> _driver.DeviceAllocation:
     """Copy a host array, or any object with the buffer protocol, to the device. Returns a :class:`DeviceAllocation`.
 
-    The elements are in C order on the device, whatever the strides of ``bf_obj`` are.
+    The elements are in C order on the device, for any strides of ``bf_obj``.
 
     >>> memory = cuda.to_device(np.int32([1, 2]))
     >>> cuda.from_device(memory, 2, np.int32)

@@ -84,7 +84,7 @@ _KERNEL = re.compile(
 def without_kernels(source: str) -> str:
     """The source without its kernels' definitions; lines keep their numbers.
 
-    What remains is what another cell may use: functions, types, variables, macros, includes.
+    The remaining text has the parts that another cell may use: functions, types, variables, macros, includes.
     """
     kept, begin, statement, depth, is_kernel = [], 0, 0, 0, False
     for token in _KERNEL.finditer(source):
@@ -123,10 +123,10 @@ class Cells:
         ] = {}  # without kernels; by the cell's name, oldest first
 
     def compile(self, line: str, cell: str, name: str) -> SourceModule:
-        """Compile a cell, with those earlier cells in front that it needs.
+        """Compile a cell. The earlier cells that it needs are put in front.
 
         line: the words after ``%%cuda``.
-        name: what the compiler's messages call the cell.
+        name: the name of the cell in the compiler's messages.
 
         Raises CompileError and MagicError.
         """
@@ -185,7 +185,7 @@ _INSTANCE = (
 
 
 def _show_messages(error: driver.CompileError) -> list[str]:
-    """What a notebook shows of an error of the compiler: its messages, without a traceback."""
+    """The text that a notebook shows for a compile error: the compiler's messages, without a traceback."""
     messages = (error.stderr or "").strip() or str(error)
     lines = [
         line for line in messages.splitlines() if "detected in the comp" not in line
@@ -260,15 +260,15 @@ class _Magics:
         return self._name(line, recorded)
 
     def cuda_check(self, line: str, cell: str) -> None:
-        """Run a cell of Python and print what the check modes found. ``mem race`` after the magic selects modes."""
+        """Run a cell of Python and print the findings of the check modes. ``mem race`` after the magic selects modes."""
         modes, names = [], []
         for word in line.split():
             (modes if word in MODES else names).append(word)
         for name in names:
             if difflib.get_close_matches(name, MODES):
                 raise MagicError(
-                    f"there is no check mode {name!r}: the modes are {', '.join(MODES)}; a word that is less like a "
-                    "mode names the variable of the result"
+                    f"there is no check mode {name!r}: the modes are {', '.join(MODES)}; to name the "
+                    "variable of the result, use a word that is not similar to a mode"
                 )
         checks = check(*modes)
         try:
@@ -324,7 +324,7 @@ class _Magics:
         *rest: object,
         **options: object,
     ) -> None:
-        """The traceback of an error of the driver; if the context is lost, what to do."""
+        """The traceback of an error of the driver, with advice if the context is lost."""
         shell.showtraceback((kind, error, error.__traceback__), **options)
         if getattr(error, "code", None) in _LOST:
             print(_RESET_HINT)

@@ -144,7 +144,7 @@ class _Buffers:
         return result
 
     def _received(self, name: str, buffer: str, given: dict) -> Received:
-        """What is known about the elements that MPI writes to a receive buffer."""
+        """The known facts about the elements that MPI writes to a receive buffer."""
         if name.removeprefix("I").lower() in ("recv", "mrecv", "sendrecv", "recv_init"):
             return Received.COUNTED
         # The sizes of these fit, or MPI fails. MPI.IN_PLACE and groups are other cases.
@@ -215,7 +215,7 @@ class Comm(_Buffers):
         pieces.finish()
 
     def Recv_pipelined(self, array, source: int, tag: int = 0) -> None:
-        """Receive what :meth:`Send_pipelined` sends. One piece is copied to the device while another arrives.
+        """Receive an array from :meth:`Send_pipelined`. One piece is copied to the device while another arrives.
 
         array: a contiguous device array, which is filled.
         source: the rank that sends.

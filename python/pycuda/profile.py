@@ -43,8 +43,8 @@ _TIMELINE, _COUNTERS = 1, 2
 class Profile:
     """A context manager: the kernels, copies and waits of its ``with`` block are recorded.
 
-    counters: whether kernels count what they execute and access. They are slower then.
-    timeline: whether begin and end of kernels, copies and waits are recorded.
+    counters: whether kernels count their instructions and memory accesses. Counting makes kernels slower.
+    timeline: whether the start and the end of kernels, copies and waits are recorded.
 
     The modes apply to all threads of the process. The end of the block waits for the work of the current
     context. Raises ValueError if nothing is to be recorded, and :class:`pycuda.driver.Error` if the driver
@@ -139,7 +139,7 @@ def _current() -> Record:
 def profile(counters: bool = True, timeline: bool = True) -> Profile:
     """Profile the kernels of a ``with`` block: ``with pycuda.profile() as profile: ...``
 
-    The parameters are those of :class:`Profile`, which is what this returns.
+    Returns a :class:`Profile`, which has the same parameters.
     """
     return Profile(counters, timeline)
 

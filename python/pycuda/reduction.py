@@ -202,7 +202,7 @@ def get_subset_dot_kernel(
 
 
 def get_minmax_neutral(what: str, dtype) -> str:
-    """Return the value that changes no minimum (``what`` is "min") or maximum ("max") of a dtype, as C++.
+    """Return the neutral element of the minimum (``what`` is "min") or the maximum ("max") of a dtype, as C++ code.
 
     >>> isinstance(reduction.get_minmax_neutral("min", np.int32), str)
     True
@@ -229,7 +229,7 @@ def _minmax(what: str, dtype) -> str:
 
 @context_dependent_memoize
 def get_minmax_kernel(what: str, dtype) -> ReductionKernel:
-    """Make the kernel of the smallest (``what`` is "min") or largest ("max") element: ``kernel(in)``.
+    """Make a kernel that computes the minimum (``what`` is "min") or the maximum ("max"): ``kernel(in)``.
 
     >>> reduction.get_minmax_kernel("max", np.int32)(gpuarray.array([1, 5], np.int32))
     array(5, dtype=int32)

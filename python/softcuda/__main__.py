@@ -1,8 +1,8 @@
-"""What softcuda shows to programs: version, library, devices, settings.
+"""Show softcuda's version, library, devices and settings, as programs see them.
 
 python -m softcuda              print all of this; the exit status is 1 if softcuda cannot start
 python -m softcuda --library    print the path of libsoftcuda.so alone
-python -m softcuda --path       print a folder in which the libraries have the names of NVIDIA's
+python -m softcuda --path       print a folder in which the libraries have the file names of NVIDIA's libraries
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--destroy-on-device-error",
         choices=("context", "kernel"),
         default="context",
-        help="what a failing kernel ends: its context (default), as without checks, or only itself",
+        help="the effect of a failing kernel: the end of its context (default), as without checks, or only of itself",
     )
     parser.add_argument(
         "--no-leaks",

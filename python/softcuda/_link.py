@@ -44,10 +44,10 @@ def link_folder(major: int = 13) -> str:
 
 
 def toolkit_folder(toolkit: str | None = None) -> str:
-    """The path of a folder in the form of a CUDA toolkit, in which the runtime is softcuda's.
+    """The path of a folder with the layout of a CUDA toolkit, in which the runtime is softcuda's.
 
-    All other files are links to those of ``toolkit``, by default the one to which nvcc belongs, or the
-    packages of NVIDIA in this Python. Build systems accept the folder as ``CUDA_PATH``, ``CUDA_HOME`` or
+    All other files are links to the files of ``toolkit``. The default is the toolkit of nvcc, or NVIDIA's
+    packages in this Python. Build systems accept the folder as ``CUDA_PATH``, ``CUDA_HOME`` or
     ``CUDAToolkit_ROOT``. Its ``bin/nvcc`` links with softcuda's runtime by default. Each library
     with a version in its name also has the name without it, which the packages on PyPI do not have. Raises
     FileNotFoundError if there is no toolkit, or if it has no cuda.h.
@@ -126,7 +126,7 @@ def _major_of(toolkit: Path) -> int:
 
 
 def _libraries_in(toolkit: Path) -> list[Path]:
-    """Each file of the toolkit's folder of libraries, whatever the folder's name is."""
+    """Each file of the toolkit's folder of libraries, which has different names in different toolkits."""
     target = {"aarch64": "sbsa"}.get(platform.machine(), platform.machine())
     for name in ("lib64", "lib", f"targets/{target}-linux/lib"):
         if (toolkit / name).is_dir():

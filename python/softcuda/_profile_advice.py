@@ -125,7 +125,7 @@ def _sectors(access: Access) -> Iterator[Advice]:
     if ratio(access.sectors, access.ideal_sectors) < EXCESS_OF_SECTORS:
         return
     yield Advice(
-        f"{_plural(access.sectors_per_request, 'sector')} for a request of a {access.kind} where "
+        f"a {access.kind} transfers {_plural(access.sectors_per_request, 'sector')} for each request, and "
         f"{_number(access.ideal_sectors_per_request)} would be enough: {_pattern(access)}; let neighbouring "
         f"threads {_VERBS[access.kind]} neighbouring elements, or copy the data through shared memory",
         SECTOR_CYCLES * (access.sectors - access.ideal_sectors),
@@ -139,8 +139,8 @@ def _conflicts(access: Access) -> Iterator[Advice]:
         return
     ideal = ratio(access.ideal_wavefronts, access.requests)
     yield Advice(
-        f"{_plural(access.wavefronts_per_request, 'wavefront')} for a {access.kind} in shared memory "
-        f"where {_number(ideal)} would be enough: lanes access different words of the same bank"
+        f"a {access.kind} in shared memory takes {_plural(access.wavefronts_per_request, 'wavefront')} for each "
+        f"request, and {_number(ideal)} would be enough: lanes access different words of the same bank"
         f"{_bank_stride(access)}; pad the rows of the array by one element, or swap its indices",
         WAVEFRONT_CYCLES * access.bank_conflicts,
         access.file,

@@ -265,7 +265,7 @@ def _tiles(kernel: Kernel) -> str:
     sectors = kernel.total("sectors", "global") + kernel.total("sectors", "local")
     conflicts = kernel.total("bank_conflicts", "shared")
     counters = [
-        _tile(number(kernel.instructions), "instructions of warps"),
+        _tile(number(kernel.instructions), "warp instructions"),
         _tile(f"{kernel.active_lanes:.1f} / {WARP}", "active lanes"),
         _tile(number(sectors), "sectors of 32 bytes"),
         _tile(number(conflicts), "bank conflicts"),
@@ -313,7 +313,7 @@ def _own(record: Record) -> str:
         for name, *cells in own_rows(own, record.kernels)
     )
     return (
-        f'<section><h2>Arrays</h2><div class="soft">{escape(own_title(own))}</div>'
+        f'<section><h2>Array operations</h2><div class="soft">{escape(own_title(own))}</div>'
         f'<div class="scroll"><table><tr>{head}</tr>{rows}</table></div></section>'
     )
 

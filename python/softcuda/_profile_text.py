@@ -155,7 +155,7 @@ def _describe(kernel: Kernel, paint) -> list[str]:
     ]
     if kernel.lines:
         lines += [
-            f"  {number(kernel.instructions)} instructions of warps, {kernel.active_lanes:.1f} of "
+            f"  {number(kernel.instructions)} warp instructions, {kernel.active_lanes:.1f} of "
             f"{WARP} lanes active; "
             + ", ".join(f"{name} {number(n)}" for name, n in kernel.classes.items())
         ]
@@ -177,13 +177,15 @@ OWN_HEAD = (
 
 
 def own_title(kernels: list[Kernel]) -> str:
-    """What the package's own kernels are, in one sentence."""
+    """One sentence about the package's own kernels."""
     time = sum(kernel.nanoseconds for kernel in kernels)
     launches = sum(kernel.launches for kernel in kernels)
     form = ""
     if any(kernel.processor == "CPU" for kernel in kernels):
-        form = ", in their forms for a CPU; a GPU runs other forms"
-    return f"{times(launches, 'launch')} of kernels for operations on arrays, {duration(time)}{form}"
+        form = ". These are the versions for a CPU; a GPU runs others"
+    return (
+        f"{times(launches, 'launch')} of PyCUDA's own kernels, {duration(time)}{form}"
+    )
 
 
 def own_rows(
@@ -214,7 +216,7 @@ def _describe_own(record: Record, paint) -> list[str]:
         [OWN_HEAD, *own_rows(own, record.kernels)], right=len(OWN_HEAD), left=1
     )
     return [
-        paint(_BOLD, "arrays") + f": {own_title(own)}",
+        paint(_BOLD, "array operations") + f": {own_title(own)}",
         *(f"  {row}" for row in table),
         "",
     ]
@@ -273,13 +275,13 @@ def report(record: Record, colour: bool = False) -> str:
 def remark(record: Record) -> str:
     """Explains which numbers are valid for a GPU."""
     if any(kernel.processor == "GPU" for kernel in record.kernels):
-        return "Times are of the GPU. softcuda counts what kernels do: PYCUDA_DRIVER=softcuda."
+        return "Times were measured on the GPU. For counters, run the program with PYCUDA_DRIVER=softcuda."
     if not any(kernel.lines for kernel in record.kernels):
-        return "Times are of the CPU."
+        return "Times were measured on the CPU."
     if all(kernel.is_own for kernel in record.kernels):
-        return "Times are of the CPU, and counting makes kernels slower."
+        return "Times were measured on the CPU; counting makes kernels slower."
     return (
-        "Times are of the CPU, and counting makes kernels slower. The other numbers"
+        "Times were measured on the CPU; counting makes kernels slower. The other numbers"
         f"{' of kernels with a source' * any(kernel.is_own for kernel in record.kernels)} are those of a GPU. "
         "In brackets: the number for an ideal access pattern."
     )

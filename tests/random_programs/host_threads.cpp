@@ -55,7 +55,7 @@ struct Warp {
     u32 alive = 0;
     std::vector<std::unique_ptr<Meeting>> meetings;
 
-    void complete_what_can_be() {
+    void complete_ready_meetings() {
         for (auto &meeting : meetings)
             if (!meeting->complete && (meeting->mask & alive & ~meeting->arrived) == 0)
                 meeting->complete = true;
@@ -106,7 +106,7 @@ void run_thread(void *) {
     Thread &thread = *running;
     thread.done = true;
     thread.warp->alive &= ~(1u << thread.lane);
-    thread.warp->complete_what_can_be();
+    thread.warp->complete_ready_meetings();
     Block &block = *thread.owner;
     block.alive--;
     if (block.open[0] && block.open[0]->count == block.alive && block.wanted[0] == 0)
@@ -145,7 +145,7 @@ Exchange exchange(Meet what, u32 mask, u64 value) {
     found->arrived |= 1u << thread.lane;
     found->exchange.values[thread.lane] = value;
     found->readers++;
-    warp.complete_what_can_be();
+    warp.complete_ready_meetings();
     if (!found->complete)
         wait_for(&found->complete);
     found->exchange.lanes = found->arrived;

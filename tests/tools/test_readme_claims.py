@@ -17,7 +17,7 @@ TESTS = {
     "![Two galaxies": ["python/pages/test_gallery.py::test_n_body_follows_newton"],
     "PyCUDA is for you if you": [],
     "learn CUDA and have no NVIDIA GPU": ["python/pages/test_course.py::test_chapter"],
-    "have programs for PyCUDA": [
+    "have programs for the original PyCUDA": [
         "python/pages/test_tutorials.py",
         "python/packages/test_pycuda_contract.py",
     ],
@@ -27,7 +27,7 @@ TESTS = {
     ],
     "write C++": ["tools/test_cpp_reference.py", ".github/workflows/test.yml"],
     "| Linux on x86-64": [".github/workflows/test.yml"],
-    "| Windows, in WSL 2": [],  # the page says that nobody has tried it
+    "| Windows, in WSL 2": [],  # the page says that nobody has tested it
     "| macOS on Intel": [],
     "| Linux on 64-bit ARM": [],
     "| macOS on Apple silicon": [],
@@ -84,7 +84,7 @@ TESTS = {
         "python/tools/test_gdb.py::test_a_breakpoint_at_a_line_stops_and_bt_names_the_kernel",
         "python/tools/test_gdb.py::test_a_variable_has_a_value_in_each_lane",
     ],
-    "**An error is reported by a later line": [
+    "**An error appears at a line after": [
         "python/compile/test_beginner_errors.py::test_launch_blocking_names_the_kernel",
         "python/compile/test_beginner_errors.py::test_expected_results_in_a_trace",
     ],
@@ -134,14 +134,18 @@ def statements(text: str) -> list[str]:
     found: list[str] = []
     ended = True
     for line in text.splitlines():
-        if not line.strip() or line.startswith(("#", "    ", "|---", "| |")):
+        if not line.strip() or line.startswith(("#", "    ", "|---")):
             ended = True
         elif line.startswith(("- ", "| ")) or ended:
             found.append(line)
             ended = line.startswith("| ")
         else:
             found[-1] += " " + line.strip()
-    heads = {"| on | type, in a clone of this repository |", "| page | for |"}
+    heads = {
+        "| system | command, in a clone of this repository |",
+        "| measurement | result | command |",
+        "| page | for |",
+    }
     return [one for one in found if one not in heads]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 HEAD = """\
-# What nvcc compiles, and NVRTC
+# Sources for nvcc compiled by NVRTC
 
 PyCUDA compiles kernels with nvcc. This package compiles them with NVRTC, in the process, in a twentieth of the time.
 Both are compilers of NVIDIA with the same back end, but nvcc reads a source as GCC does, with the host's headers before

@@ -36,7 +36,7 @@ void set_check_modes(unsigned modes);
 
 /// Marks findings as read by the program: softcuda does not print them when the process ends.
 /// `numbers` are those that check_report() gives them. Throws as set_check_modes().
-void mark_findings_told(std::span<const std::uint64_t> numbers);
+void mark_findings_read(std::span<const std::uint64_t> numbers);
 
 /// Empties the list of findings. Throws as set_check_modes().
 void forget_findings();

@@ -149,7 +149,7 @@ bool has_long_step(const Expression &expression) {
 
 /// Whether the tests of loads in the single loop of walk_rolled.cuh are cheap compared to the
 /// operation. Measured: not for tan, logaddexp and sin of float32.
-bool gains_by_one_loop(const TypedOperation &operation) {
+bool is_faster_in_one_loop(const TypedOperation &operation) {
     if (!is_long(operation))
         return false;
     switch (operation.operation) {
@@ -168,7 +168,7 @@ bool gains_by_one_loop(const TypedOperation &operation) {
 bool has_one_loop(const Expression &expression, const ElementWalk &walk) {
     return !walk.has_mask_elements() &&
            std::ranges::any_of(expression.steps, [](const ExpressionStep &step) {
-               return gains_by_one_loop(step.operation);
+               return is_faster_in_one_loop(step.operation);
            });
 }
 

@@ -281,7 +281,7 @@ std::string require_nvcc(const CompileRequest &request, const CompilerOptions &o
                                  "the path of nvcc");
 }
 
-void refuse_what_nvrtc_lacks(const CompileRequest &request, const CompilerOptions &options) {
+void refuse_nvcc_only_options(const CompileRequest &request, const CompilerOptions &options) {
     if (request.compiler != CompilerChoice::Nvrtc)
         return;
     if (request.target == ImageKind::Fatbin)
@@ -364,7 +364,7 @@ PreparedJob prepare(const CompileRequest &request) {
         throw CompileError("the source has a zero byte at position " + std::to_string(at) + " of " +
                            std::to_string(request.source.size()));
     CompilerOptions options = translate_options(request.options);
-    refuse_what_nvrtc_lacks(request, options);
+    refuse_nvcc_only_options(request, options);
     std::string nvcc = wants_nvcc(request, options) ? require_nvcc(request, options) : "";
     PreparedJob prepared{make_job(request, std::move(options)), std::move(nvcc)};
     if (prepared.nvcc.empty())

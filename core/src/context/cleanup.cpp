@@ -19,7 +19,7 @@ namespace pycuda::detail {
 namespace {
 
 /// Errors that a failed kernel leaves in its context: every later call returns them.
-bool is_left_by_kernel(CUresult result) noexcept {
+bool is_sticky_error(CUresult result) noexcept {
     return is_one_of(result, CUDA_ERROR_ILLEGAL_ADDRESS, CUDA_ERROR_LAUNCH_TIMEOUT,
                      CUDA_ERROR_ASSERT, CUDA_ERROR_HARDWARE_STACK_ERROR,
                      CUDA_ERROR_ILLEGAL_INSTRUCTION, CUDA_ERROR_MISALIGNED_ADDRESS,
@@ -35,7 +35,7 @@ bool is_of_dead_context(CUresult result) noexcept {
 } // namespace
 
 void report_cleanup(const char *function, CUresult result) noexcept {
-    if (result == CUDA_SUCCESS || is_of_dead_context(result) || is_left_by_kernel(result))
+    if (result == CUDA_SUCCESS || is_of_dead_context(result) || is_sticky_error(result))
         return;
     const char *text = "unknown error";
     if (const Driver *loaded = driver_for_cleanup())

@@ -71,7 +71,7 @@ std::string check_report() {
     return detail::text_of(required(driver().extensions().scuCheckReport, "scuCheckReport"));
 }
 
-void mark_findings_told(std::span<const std::uint64_t> numbers) {
+void mark_findings_read(std::span<const std::uint64_t> numbers) {
     required(driver().extensions().scuMarkFindingsTold, "scuMarkFindingsTold")(numbers.data(),
                                                                                numbers.size());
 }

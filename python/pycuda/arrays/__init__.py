@@ -1,12 +1,12 @@
 """Arrays on the device: all that :mod:`pycuda.gpuarray`, NumPy's functions and the array API offer.
 
 Programs import the public modules: :mod:`pycuda.gpuarray`, :mod:`pycuda.linalg`, :mod:`pycuda.fft` and
-:mod:`pycuda.array_api`. The folders are layers: each uses those that stand before it.
+:mod:`pycuda.array_api`. The folders are layers: each one uses only earlier ones of this list.
 
-- ``ufuncs``: universal functions, and what records them for :func:`pycuda.fuse`
+- ``ufuncs``: universal functions, and the tracing that records them for :func:`pycuda.fuse`
 - ``creation``: new arrays
 - ``shapes``: axes, views, joining and splitting
-- ``indexing``: elements taken and set by index or condition
+- ``indexing``: reading and assigning elements by index or condition
 - ``elementwise``: functions of each element and of its neighbours
 - ``reductions``: sums, means and other reductions; running sums; segments
 - ``sorting``: sorting, searching, sets

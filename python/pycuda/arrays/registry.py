@@ -171,7 +171,7 @@ def functions_like_numpy() -> dict:
 
 
 def numpy_functions() -> dict:
-    """A dict from NumPy's functions, including those of numpy.linalg and numpy.fft, to ours."""
+    """A dict from NumPy's functions, including numpy.linalg and numpy.fft, to PyCUDA's functions."""
     table = {}
     for entry in ENTRIES:
         if not entry.numpy:

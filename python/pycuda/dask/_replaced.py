@@ -19,7 +19,7 @@ _unique_of_chunk = dask.array.routines._unique_internal
 
 
 def scipy_linalg_safe(func_name, *args, **kwargs):
-    """``scipy.linalg``'s function, or ours for device chunks: solve_triangular, with LU."""
+    """``scipy.linalg``'s function. For device chunks, PyCUDA's solve_triangular, by LU factors."""
     if not isinstance(args[0], ArrayBase):
         return _scipy_function(func_name, *args, **kwargs)
     if func_name != "solve_triangular":
@@ -72,7 +72,7 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False):
 
 
 def register() -> None:
-    """Replace Dask's functions by ours."""
+    """Replace Dask's functions by functions that accept device chunks."""
     dask.array.unique = dask.array.routines.unique = unique
     dask.array.utils.scipy_linalg_safe = scipy_linalg_safe
     dask.array.routines._unique_internal = unique_of_chunk

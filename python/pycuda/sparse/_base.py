@@ -493,7 +493,7 @@ def check_device(a, b) -> None:
 
 
 def as_sparse(value, cls: type):
-    """Convert a sparse matrix of SciPy or CuPy to ``cls``; one of ours is returned itself; None for other objects."""
+    """Convert a sparse matrix of SciPy or CuPy to ``cls``. Returns PyCUDA's matrices unchanged, and None for other objects."""
     if isinstance(value, Sparse):
         return value
     return cls(value) if hasattr(value, "tocsr") and hasattr(value, "nnz") else None

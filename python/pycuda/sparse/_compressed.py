@@ -17,7 +17,7 @@ from pycuda.sparse._structure import Structure, check_shape, index_array, starts
 
 
 class Compressed(Indexing, Arithmetic):
-    """The base of :class:`csr_array` and :class:`csc_array`: what both formats share.
+    """The common base of :class:`csr_array` and :class:`csc_array`.
 
     Elements are stored row by row (CSC: column by column). Element ``k`` of row ``i`` is ``data[k]`` in column
     ``indices[k]``, for ``k`` from ``indptr[i]`` to ``indptr[i + 1] - 1``.
@@ -310,8 +310,8 @@ class csr_array(Compressed):
         - ``(data, (row, col))``: the elements with their rows and columns; duplicates are added up;
         - ``(data, indices, indptr)``: row i has the columns ``indices[indptr[i]:indptr[i + 1]]``.
     shape: the extents, by default as large as the indices require.
-    dtype: the type of the elements: bool, integers, float32, float64, complex64, complex128. By default the one of
-        the operand.
+    dtype: the type of the elements: bool, integers, float32, float64, complex64, complex128. By default the type
+        of the operand.
     copy: whether the matrix may not share the operand's arrays.
 
     Indices are int32; other integers are converted. Raises ValueError for indices that do not fit or that are outside

@@ -8,7 +8,7 @@ from pycuda.gpuarray import GPUArray
 
 
 def of_device(array):
-    """A device array of another package as one of ours, in the same memory; host arrays are returned unchanged."""
+    """Convert a device array of another package to a GPUArray in the same memory. Host arrays are returned unchanged."""
     if isinstance(array, ArrayBase):
         return array
     interface = getattr(array, "__cuda_array_interface__", None)

@@ -181,7 +181,7 @@ class Structure:
         return Structure(starts, columns, self.major, self.minor, True, canonical), order  # fmt: skip
 
     def chosen(self, places: GPUArray) -> Structure:
-        """The structure of selected elements, given by their numbers in rising order."""
+        """The structure of selected elements, given by their numbers in ascending order."""
         starts = _driver._array_search(places, self.starts.astype(np.int64))
         starts = starts.astype(INDEX)
         return Structure(

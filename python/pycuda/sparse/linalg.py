@@ -39,7 +39,7 @@ class LinearOperator:
     def matvec(self, x) -> GPUArray:
         """Apply the map to a vector. ``operator @ x`` and ``operator(x)`` are other spellings.
 
-        x: an array of shape (columns,); others raise ValueError. Returns what the operator's function returns.
+        x: an array of shape (columns,); others raise ValueError. Returns the result of the operator's function.
 
         >>> from pycuda.sparse.linalg import LinearOperator
         >>> LinearOperator((2, 2), lambda x: 2 * x).matvec(gpuarray.array([1.0, 2.0]))
@@ -128,7 +128,7 @@ def cg(A, b, x0=None, *, rtol=1e-5, atol=0.0, maxiter=None, M=None, callback=Non
     callback: called after each iteration with ``x``.
 
     Returns (x, info): x has shape (n,) and the common type of ``A``, ``b`` and ``x0``, at least float32; info is 0 if the
-    residual became small enough, else the number of iterations. The residual is the one that the iteration updates.
+    residual became small enough, else the number of iterations. The residual is updated by the iteration, not computed as ``b - A @ x``.
     From iteration 32 on, it is not checked after each iteration, but at intervals of a sixteenth of the iterations so
     far, at most 16: this costs up to 15 unnecessary iterations, but the device need not wait for the host.
 

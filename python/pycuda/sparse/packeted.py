@@ -15,7 +15,7 @@ from pycuda.sparse._kernels import on_own_device
 
 
 def _neighbours(starts, columns, rows):
-    """The columns of all ``rows`` without duplicates, in rising order."""
+    """The columns of all ``rows`` without duplicates, in ascending order."""
     lengths = starts[rows + 1] - starts[rows]
     first = np.repeat(starts[rows] - (np.cumsum(lengths) - lengths), lengths)
     return np.unique(columns[first + np.arange(lengths.sum())])

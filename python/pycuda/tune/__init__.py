@@ -43,7 +43,7 @@ __all__ = ["Configuration", "Tuned", "TunedKernel", "Variant", "tune"]
 
 
 class _Request:
-    """What the caller wants to be tuned: everything except the arguments and the grid."""
+    """The arguments of :func:`tune` except the kernel's arguments and the grid."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ def _no_variant(variants: Sequence[Variant]) -> str:
 
 
 class TunedKernel:
-    """A kernel that is tuned at its first call for each problem size: what ``@pycuda.tune(...)`` makes of a function.
+    """A kernel that is tuned at its first call for each problem size. ``@pycuda.tune(...)`` returns this type.
 
     A call ``kernel(*arguments, stream=None)`` launches the best variant for these arguments. Arguments are of the same
     problem size if arrays have the same dtypes and shapes, and ints the same values.

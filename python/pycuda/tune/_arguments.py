@@ -38,7 +38,7 @@ class ArraySpec(NamedTuple):
 
 
 class Setup(NamedTuple):
-    """What a measuring process needs to know once. ``arguments`` has an ArraySpec for each array, else a value."""
+    """The data that a measuring process receives once. ``arguments`` has an ArraySpec for each array, else a value."""
 
     device: int
     file_bytes: int

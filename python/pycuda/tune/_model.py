@@ -1,18 +1,18 @@
-"""What a variant may cost before it is measured: the first guess of the search.
+"""Estimates of the times of variants before they are measured: the prior of the search.
 
-On a GPU the guess is made of the block shape, the grid and the registers of a variant whose code is similar. It knows six
-effects, each a factor of the time:
+On a GPU the estimate depends on the block shape, the grid and the registers of a variant with similar code. It models six
+effects, each as a factor of the time:
 
     lanes without work     a block of 48 threads has two warps with 64 lanes
     occupancy              few warps on a multiprocessor do not hide the time that memory takes
     the last wave          33 blocks on 32 multiprocessors take as long as 64
-    narrow rows            a warp that reads rows of 8 elements gets 4 pieces of memory instead of one
+    narrow rows            a warp that reads rows of 8 elements reads 4 pieces of memory instead of one
     small blocks           the start of a block costs as much as some instructions
-    large blocks           the place of a block is free when its last warp ends (on an H200 blocks of 1024 threads took
+    large blocks           the resources of a block are free when its last warp ends (on an H200 blocks of 1024 threads took
                            1.16 times as long as blocks of 192 in a sum of vectors, and 1.29 times in a mean of rows)
 
-On softcuda none of these is a cost. There a few variants run once with the counters of the profile, and the guess for all
-others follows from the counted instructions and sectors of memory.
+None of these effects exists on softcuda. There, a few variants run once with the counters of the profile. The counted
+instructions and sectors of memory give the estimates of all other variants.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _PROGRAM = (
 
 
 class Outcome(NamedTuple):
-    """What a process found about a variant.
+    """The measurement of a variant by a process.
 
     status: "ok", "differs", "hangs" or "failed". seconds: the shortest run, or of a counted variant the only one.
     note: why the variant is not "ok". facts: None if the code could not be loaded. counted: instructions and sectors.
@@ -88,7 +88,7 @@ class Worker:
         return True
 
     def receive(self, seconds: float) -> tuple | None:
-        """What the process says next; None after the time, or when the process has ended."""
+        """The next message of the process. None after ``seconds``, or if the process has ended."""
         try:
             return self._channel.recv() if self._channel.poll(seconds) else None
         except (EOFError, ConnectionResetError):
@@ -130,7 +130,7 @@ class Worker:
 
 
 def _environment() -> dict[str, str]:
-    """The environment with this process's driver, and without what records or checks whole programs."""
+    """The environment with this process's driver, without the settings that record or check whole programs."""
     removed = ("PYCUDA_PROFILE_SOURCES", "SOFTCUDA_CHECK", "SOFTCUDA_PROFILE")
     kept = {n: v for n, v in os.environ.items() if not n.startswith(removed)}
     return {**kept, "PYCUDA_DRIVER": driver.get_driver_path(), "PYCUDA_QUIET": "1"}

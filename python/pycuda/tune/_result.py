@@ -1,4 +1,4 @@
-"""What tuning found: the variants with their times, as an object, a table and a picture."""
+"""The result of tuning: the variants with their times, as an object, a table and a picture."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Variant(NamedTuple):
     def of(
         cls, configuration: Configuration, outcome: object, status: str | None = None
     ) -> Variant:
-        """From what a measuring process found."""
+        """Convert the outcome of a measuring process."""
         facts: Facts | None = outcome.facts
         known: tuple = (None, None, None)
         if facts is not None:
@@ -61,14 +61,14 @@ def readable_time(seconds: float) -> str:
 
 
 class Tuned:
-    """The best variant of a kernel, ready to be launched, and what was measured. Made by :func:`pycuda.tune`.
+    """The best variant of a kernel, ready to be launched, and all measurements. Made by :func:`pycuda.tune`.
 
     A call launches the best variant with its block and grid: ``tuned(*arguments, stream=None)``.
 
     best: the :class:`Configuration`. seconds: the time of the best variant. function: its kernel, a
     :class:`pycuda.driver.Function`. grid, block: of the launch; shared: bytes of dynamic shared memory.
-    variants: all measured variants, :class:`Variant`, fastest first. choices: how many variants there were to choose from.
-    is_from_cache: whether the result was kept by an earlier run, so that nothing was measured.
+    variants: all measured variants, :class:`Variant`, fastest first. choices: the number of variants of the search space.
+    is_from_cache: whether the result is from the cache, so that no variant was run.
     """
 
     def __init__(

@@ -2,8 +2,8 @@
 
 The logarithms of the times are samples of a smooth function of the parameters. The process gives each variant that has
 not been measured an expected time and an uncertainty. The next variant is the one with the largest expected improvement
-over the best time. A cost model gives the expected times before anything is measured: the process describes what the
-model leaves unexplained.
+over the best time. A cost model gives the prior mean: the process describes the differences between the measured times
+and the model.
 
     variant    model    measured    expected         improvement
     32 x 1     4.0      2.0 ms      2.0 ms +- 0.0    -
@@ -11,11 +11,11 @@ model leaves unexplained.
     128 x 1    1.8      1.0 ms      1.0 ms +- 0.0    -
     512 x 1    3.9      -           1.9 ms +- 0.2    none
 
-The first variants are chosen without the process: the one in the middle of all, and one or two that are far from it
+The first variants are chosen without the process: the variant in the middle of all, and one or two that are far from it
 (:func:`first_rows`).
 
-When no variant promises an improvement of 0.2 percent, the nearest neighbours of the best one are measured, because times
-are not as smooth as the process believes. The search ends when all of them are known.
+When no variant has an expected improvement of 0.2 percent, the nearest neighbours of the best variant are measured, because
+times are less smooth than the process assumes. The search ends when all of these neighbours have been measured.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _fit(
 
 
 def spread(points: np.ndarray, begin: Sequence[int], count: int) -> list[int]:
-    """Rows that are far from ``begin`` and from each other: each is the one farthest from those before."""
+    """Rows that are far from ``begin`` and from each other: each row is the farthest one from all earlier rows."""
     chosen = list(begin)
     far = np.full(len(points), np.inf)
     for row in chosen:
@@ -133,7 +133,7 @@ def spread(points: np.ndarray, begin: Sequence[int], count: int) -> list[int]:
 
 
 def first_rows(points: np.ndarray, most: int) -> list[int]:
-    """The variants to measure before any time is known: the one in the middle, and one or two far from it.
+    """The variants to measure before any time is known: the variant in the middle, and one or two far from it.
 
     In recorded searches of all variants of small spaces (benchmarks/tune_replay.py), a search that began with the variant
     whose estimated cost was least, or with the first of the list, found a good variant less often.

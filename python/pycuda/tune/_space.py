@@ -61,7 +61,7 @@ class Configuration(Mapping):
 
 
 class Launch(NamedTuple):
-    """What the launch of a configuration needs besides the arguments.
+    """The parameters of a launch of a configuration, without the arguments.
 
     defines: of the compiler, such as ``("-DTILE=4",)``. kernel: the name, with its template arguments.
     source: the text. grid, block: (x, y, z). shared: bytes of dynamic shared memory of a block.
@@ -76,7 +76,7 @@ class Launch(NamedTuple):
 
     @property
     def code(self) -> tuple[str, tuple[str, ...], str]:
-        """What the compiled code depends on."""
+        """The parts on which the compiled code depends."""
         return self.source, self.defines, self.kernel
 
 
@@ -186,7 +186,7 @@ class Space:
             raise ValueError(f"no variant remains: {reason}")
 
     def launch(self, configuration: Configuration) -> Launch:
-        """What to compile and how to launch a configuration."""
+        """The source, the compiler's options and the launch parameters of a configuration."""
         defines = []
         for name, value in self._macros.items():
             if callable(value):

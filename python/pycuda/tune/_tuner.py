@@ -76,7 +76,7 @@ class Compiler:
         return Code(result.image, kernel, result.kind)
 
     def close(self) -> None:
-        """Forget what has not begun."""
+        """Cancel the compilations that have not begun."""
         self._threads.shutdown(wait=True, cancel_futures=True)
 
 
@@ -156,7 +156,7 @@ class Tuner:
             self._learn(self._first_ready(rows, kind), model)
 
     def _learn(self, row: int, model: CountingModel | OccupancyModel) -> None:
-        """Measure a variant, and tell the model what the driver knows about its code."""
+        """Measure a variant, and give the model the driver's facts about its code."""
         outcome = self._measure(row)
         if outcome.facts is not None:
             model.add(row, outcome.facts)

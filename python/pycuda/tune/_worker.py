@@ -53,7 +53,7 @@ class Job(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What the driver knows about a compiled kernel: registers of a thread, bytes, blocks of a multiprocessor."""
+    """The driver's facts about a compiled kernel: registers of a thread, bytes, blocks of a multiprocessor."""
 
     registers: int
     static_shared: int
@@ -123,7 +123,7 @@ class Worker:
         self._start, self._end = driver.Event(), driver.Event()
 
     def measure(self, job: Job) -> None:
-        """Run a variant, and send what is found."""
+        """Run a variant, and send the outcome."""
         module = _driver.module_from_buffer(job.image)
         module._describe(
             job.source
@@ -234,7 +234,7 @@ class Worker:
 
 
 def _counted_work() -> float:
-    """The work of the counted launch: instructions of warps, and sectors of memory, each of which costs like four."""
+    """The work of the counted launch: warp instructions, and sectors of memory, each of which costs like four."""
     from softcuda import _profile_data
 
     record = _profile_data.parse(_driver._profile_report(), {})
@@ -286,7 +286,7 @@ def _context_is_lost() -> bool:
 
 
 def main(socket: int, file: int) -> None:
-    """Measure what comes over the socket, until the socket is closed."""
+    """Measure the jobs that arrive at the socket, until the socket is closed."""
     channel = Connection(socket)
     setup = channel.recv()
     driver.init()

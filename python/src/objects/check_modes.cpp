@@ -30,8 +30,8 @@ void bind_check_modes(nb::module_ &module) {
                "Turn these check modes on, and the others off.");
     module.def("_check_report", check_report, "The findings so far, as JSON text.");
     module.def(
-        "_mark_findings_told",
-        [](const std::vector<std::uint64_t> &numbers) { mark_findings_told(numbers); },
+        "_mark_findings_read",
+        [](const std::vector<std::uint64_t> &numbers) { mark_findings_read(numbers); },
         "Findings that the program has read: they are not printed again.");
     module.def("_forget_findings", forget_findings, "Forget all findings.");
     module.def("_mark_written", mark_written,

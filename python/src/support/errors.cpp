@@ -49,7 +49,7 @@ PyObject *class_of(ErrorKind kind) noexcept {
 }
 
 /// Failures of kernels, which later calls report.
-bool is_left_by_kernel(CUresult result) noexcept {
+bool is_sticky_error(CUresult result) noexcept {
     return result == CUDA_ERROR_ILLEGAL_ADDRESS || result == CUDA_ERROR_LAUNCH_FAILED ||
            result == CUDA_ERROR_ASSERT || result == CUDA_ERROR_ILLEGAL_INSTRUCTION ||
            result == CUDA_ERROR_MISALIGNED_ADDRESS || result == CUDA_ERROR_HARDWARE_STACK_ERROR ||
@@ -59,7 +59,7 @@ bool is_left_by_kernel(CUresult result) noexcept {
 /// Advice for the user of a Python program; "" if there is none.
 const char *advice(const Error &error) {
     const CUresult result = error.result();
-    if (is_left_by_kernel(result) && error.extra().find("kernel '") == std::string::npos)
+    if (is_sticky_error(result) && error.extra().find("kernel '") == std::string::npos)
         return " (left by a kernel before this call; PYCUDA_LAUNCH_BLOCKING=1 finds the kernel)";
     if (result == CUDA_ERROR_INVALID_CONTEXT && !has_current_context())
         return Context::get_default()
@@ -119,7 +119,7 @@ std::string message_with_fault(const Error &error, const KernelFault &fault) {
 
 void set_driver_error(PyObject *type, const Error &error) {
     std::optional<KernelFault> fault;
-    if (is_left_by_kernel(error.result())) {
+    if (is_sticky_error(error.result())) {
         reported_kernel_failure = true;
         fault = last_kernel_fault(error.result());
     }

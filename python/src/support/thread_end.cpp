@@ -15,7 +15,7 @@
 
 namespace {
 
-[[noreturn]] void wait_for_the_end_of_the_process() {
+[[noreturn]] void wait_for_process_end() {
     for (;;)
         ::pause();
 }
@@ -30,7 +30,7 @@ namespace {
         try {                                                                                      \
             return __real_##name arguments;                                                        \
         } catch (abi::__forced_unwind &) {                                                         \
-            wait_for_the_end_of_the_process();                                                     \
+            wait_for_process_end();                                                                \
         }                                                                                          \
     }
 #include "python_calls.def"

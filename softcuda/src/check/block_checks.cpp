@@ -186,7 +186,7 @@ void BlockChecks::copy(WatchSite &site, std::uint32_t lane, std::uint64_t addres
 
 void BlockChecks::check(const WarpAccess &access) {
     if (orders(launch_))
-        acquire_what_was_read(access.warp);
+        acquire_pending_reads(access.warp);
     if (access.site.kind == WatchKind::Free) {
         if (launch_.modes & Mem)
             check_free(access);
@@ -326,7 +326,7 @@ void BlockChecks::check_written(const WarpAccess &access) {
 }
 
 void BlockChecks::fence(WatchScope scope, std::uint32_t mask) {
-    acquire_what_was_read(state_.warp_index);
+    acquire_pending_reads(state_.warp_index);
     if (mask != 0)
         order_.fence(state_.warp_index, scope == WatchScope::Device);
 }
@@ -334,7 +334,7 @@ void BlockChecks::fence(WatchScope scope, std::uint32_t mask) {
 void BlockChecks::arrive(std::uint32_t warp, std::uint32_t number, bool waits) {
     if (!orders(launch_))
         return;
-    acquire_what_was_read(warp);
+    acquire_pending_reads(warp);
     order_.arrive(warp, number, waits);
     if (waits && number < arrived_.size())
         arrived_[number] |= 1u << warp;
@@ -354,7 +354,7 @@ void BlockChecks::leave(std::uint32_t warp, std::uint32_t number, bool all) {
 void BlockChecks::pass(bool all) {
     if (all) {
         for (std::uint32_t warp = 0; warp < strong_reads_.size(); ++warp)
-            acquire_what_was_read(warp);
+            acquire_pending_reads(warp);
         order_.pass_all();
         begin_phase();
         return;

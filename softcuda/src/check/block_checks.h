@@ -175,7 +175,7 @@ class BlockChecks final : public rt::BlockWatch {
                                        const Mark &before, std::uint32_t lane,
                                        std::uint64_t address) const;
     void synchronize(const WarpAccess &access);
-    void acquire_what_was_read(std::uint32_t warp) {
+    void acquire_pending_reads(std::uint32_t warp) {
         if (strong_reads_[warp].mask != 0)
             acquire_reads(warp);
     }

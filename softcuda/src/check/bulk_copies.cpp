@@ -13,7 +13,7 @@
 namespace softcuda::check {
 
 void BlockChecks::check_bulk_copy(WarpAccess access, const rt::CopyEnd &end) {
-    acquire_what_was_read(access.warp);
+    acquire_pending_reads(access.warp);
     check_transfers(access);
     if (phase_reads_.only_reads())
         mark_kept_reads();

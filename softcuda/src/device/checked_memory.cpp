@@ -23,7 +23,7 @@ std::atomic<std::uint32_t> generation{1}; ///< the number of times that checking
 bool checks(unsigned modes) { return (check::modes() & modes) != 0; }
 
 /// Memory that the host can write only by driver calls.
-bool is_out_of_the_hosts_reach(const Allocation &allocation) {
+bool is_inaccessible_to_host(const Allocation &allocation) {
     const MemoryKind kind = allocation.kind;
     if (allocation.is_host() || allocation.is_managed())
         return false;
@@ -204,7 +204,7 @@ void set_modes(unsigned modes) {
 void allocated(Allocation &allocation) {
     if (checks(check::Race))
         check::forget_accesses(allocation.address, allocation.size);
-    if (!checks(check::Init) || !is_out_of_the_hosts_reach(allocation))
+    if (!checks(check::Init) || !is_inaccessible_to_host(allocation))
         return;
     const AddressSpace &memory = System::get().memory();
     check::Memory::of_process().written.cover(memory.arena_base(), memory.arena_size());

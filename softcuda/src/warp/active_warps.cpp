@@ -96,7 +96,7 @@ class Walk {
     std::vector<const Block *> path_;
 };
 
-bool does_nothing_that_fails(const KernelPlan &plan, const Region &region) {
+bool cannot_fail(const KernelPlan &plan, const Region &region) {
     return std::ranges::all_of(plan.function.blocks, [&](const Block *block) {
         return !region.blocks[block->id] ||
                std::ranges::all_of(block->instructions, [&](const Instruction *i) {
@@ -115,7 +115,7 @@ void find_active_warps(KernelPlan &plan) {
     if (!plan.has_regions() || !plan.lockstep.holds)
         return;
     for (Region &region : plan.regions) {
-        region.quiet = plan.request.watch == 0 && does_nothing_that_fails(plan, region);
+        region.quiet = plan.request.watch == 0 && cannot_fail(plan, region);
         if (!plan.launch.is_fixed() || !plan.launch.has_whole_warps())
             continue;
         std::uint64_t active = 0;

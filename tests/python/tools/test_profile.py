@@ -80,7 +80,7 @@ def test_the_timeline_alone_counts_nothing(memory):
     assert found.launches == 1 and found.nanoseconds > 0 and found.lines == ()
     assert "instructions" not in profile.report()
     assert "bank conflicts" not in profile._repr_html_()
-    assert "Times are of the CPU.</p>" in profile._repr_html_()
+    assert "Times were measured on the CPU.</p>" in profile._repr_html_()
     with pycuda.profile(timeline=False) as profile:
         kernel(memory, np.uintp(int(memory) + 32768), block=(32, 1, 1))
     assert profile.events == () and profile.kernels[0].lines
@@ -186,7 +186,10 @@ def test_the_timeline_of_a_gpu(memory, tmp_path):
     (found,) = profile.kernels
     assert (found.name, found.launches, found.block) == ("read", 1, (32, 1, 1))
     assert found.registers > 0 and 0 < found.occupancy.fraction <= 1
-    assert found.processor == "GPU" and "Times are of the GPU" in profile.report()
+    assert (
+        found.processor == "GPU"
+        and "Times were measured on the GPU" in profile.report()
+    )
     ran, copied, filled = (
         next(event for event in profile.events if event.activity == activity)
         for activity in ("kernel", "copy", "fill")
@@ -257,7 +260,7 @@ def test_command_prints_text(command):
     assert done.returncode == 3, done.stderr
     assert "kernel copy: grid 1, block 32, 1 launch" in done.stderr
     assert (
-        "line 3: 32 sectors for a request of a load where 4 would be enough"
+        "line 3: a load transfers 32 sectors for each request, and 4 would be enough"
         in done.stderr
     )
     assert "out[threadIdx.x] = out[32 * threadIdx.x + 100];" in done.stderr
@@ -473,8 +476,10 @@ def test_kernels_of_arrays_are_one_table(run_program, tmp_path, monkeypatch):
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert len(lines) < 40
-    head = next(i for i, line in enumerate(lines) if line.startswith("arrays: "))
-    assert "a GPU runs other forms" in lines[head]
+    head = next(
+        i for i, line in enumerate(lines) if line.startswith("array operations: ")
+    )
+    assert "a GPU runs others" in lines[head]
     columns = "operation time share launches grid block instructions bytes".split()
     assert lines[head + 1].split() == columns
     rows = [line.split() for line in lines[head + 2 :]]
@@ -507,7 +512,7 @@ def test_the_command_folds_kernels_of_arrays_without_a_source_module(tmp_path):
         text=True,
     )
     assert done.returncode == 0, done.stderr
-    assert "arrays: 1 launch of kernels" in done.stderr
+    assert "array operations: 1 launch of PyCUDA's own kernels" in done.stderr
     assert "kernel.ptx" not in done.stderr
 
 

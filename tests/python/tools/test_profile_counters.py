@@ -298,7 +298,7 @@ def test_the_most_important_advice_comes_first(memory):
     kernel = profile_of(source, "slow", memory, np.uintp(int(memory) + 8192))
     first, *rest = pycuda.profile.advice_for(kernel)
     assert str(first).startswith(
-        "line 5: 32 sectors for a request of a load where 4 would be enough: neighbouring threads read "
+        "line 5: a load transfers 32 sectors for each request, and 4 would be enough: neighbouring threads read "
         "addresses 128 bytes apart"
     )
     assert "2 wavefronts" in rest[0].text and rest[0].line in (5, 7)

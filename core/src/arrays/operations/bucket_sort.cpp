@@ -75,7 +75,7 @@ bool fits_buckets(const Sorting &work) {
            has_room(work);
 }
 
-bool is_a_bucket_each(const Sorting &work) {
+bool rows_fit_buckets(const Sorting &work) {
     return work.length >= shortest_row &&
            work.length * static_cast<std::int64_t>(item_size(work.type())) <= room_bytes &&
            has_room(work);

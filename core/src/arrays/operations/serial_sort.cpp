@@ -68,7 +68,7 @@ void sort_serially(Sorting &work) {
         sort_by_buckets(work);
         return;
     }
-    if (is_a_bucket_each(work)) {
+    if (rows_fit_buckets(work)) {
         sort_rows_as_buckets(work);
         return;
     }

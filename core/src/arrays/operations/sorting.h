@@ -167,8 +167,8 @@ bool fits_buckets(const Sorting &work);
 /// Sorts keys with kernels whose blocks are one thread each.
 void sort_by_buckets(Sorting &work);
 
-/// Whether each row is as long as a bucket, so that sort_rows_as_buckets() is the faster way.
-bool is_a_bucket_each(const Sorting &work);
+/// Whether each row is as long as a bucket, so that sort_rows_as_buckets() is faster.
+bool rows_fit_buckets(const Sorting &work);
 
 /// Sorts the keys of each row by one thread.
 void sort_rows_as_buckets(Sorting &work);

@@ -25,7 +25,7 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
 class AlgorithmMethods:
-    """What GPUArray inherits. Most methods are the functions themselves, whose first argument is the array."""
+    """Methods that GPUArray inherits. Most are public functions, whose first argument is the array."""
 
     __slots__ = ()
 
@@ -110,7 +110,7 @@ class AlgorithmMethods:
     def tobytes(self, order: str = "C") -> bytes:
         """Copy the bytes of the elements to the host, in ``order`` "C" or "F".
 
-        The bytes have no gaps, whatever the strides of the array are. The call waits for the device.
+        The bytes are contiguous, for any strides of the array. The call waits for the device.
 
         >>> gpuarray.array([1, 2], np.uint8).tobytes()
         b'\\x01\\x02'

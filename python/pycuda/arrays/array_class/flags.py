@@ -6,13 +6,13 @@ from pycuda._driver import ArrayBase
 
 
 class ArrayFlags:
-    """The order of an array in memory: ``c_contiguous``, ``f_contiguous``, and ``forc``: either of the two.
+    """The flags of an array: ``c_contiguous``, ``f_contiguous``, ``forc`` (one of the two) and ``writeable``.
 
     ``writeable`` says whether operations may change the elements. It is False for views that repeat elements
     (:func:`pycuda.gpuarray.broadcast_to`), and may be set. Operations that would write to an array that is
     read-only raise ValueError. A kernel gets the address of an array, and does not know the flag.
 
-    Each flag is an attribute and a key. The letters of a key may be small or capital.
+    Each flag is an attribute and a key. Keys are case-insensitive.
 
     >>> gpuarray.zeros((2, 3)).flags.c_contiguous
     True

@@ -40,7 +40,7 @@ class GPUArray(
     dtype: the type of the elements: bool, integers, floats of 16 to 64 bits, complex numbers, or structs.
     allocator: a function that returns memory for a number of bytes, by default the context's pool.
     base: an object that is kept alive as long as the array.
-    gpudata: memory that is there already: a DeviceAllocation or an address. The array is on the device of this memory.
+    gpudata: existing memory: a DeviceAllocation or an address. The array is on the device of this memory.
     strides: the distances between elements along each axis, in bytes; by default the elements have no gaps.
     order: "C" (the last axis is contiguous in memory) or "F" (the first axis is), without ``strides``.
 

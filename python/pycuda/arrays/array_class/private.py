@@ -6,7 +6,7 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 
 class PrivateMethods:
-    """What GPUArray inherits. Results go to ``out``, which is returned; it may be None."""
+    """Private methods that GPUArray inherits. Results are stored in ``out``, which is returned; it may be None."""
 
     __slots__ = ()
 

@@ -165,8 +165,10 @@ def _repeat(axes) -> bool:
 
 
 def _by_host(name: str, a, lengths, axes, norm, shape, dtype, out):
-    """By numpy.fft's function of that name, over several axes by the one with an n at its end. None where the
-    host may not use the arrays, and for repeated axes, which are transformed one after the other."""
+    """Transform with numpy.fft's function of this name; over several axes, with the function whose name ends in n.
+
+    Returns None if the host may not use the arrays, and for repeated axes, which are transformed one after the other.
+    """
     # If there are no elements, NumPy 2.4 reads uninitialised memory.
     if a.size == 0 or _repeat(axes) or not _driver._array_host_has_arrays():
         return None

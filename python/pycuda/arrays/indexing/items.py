@@ -153,7 +153,7 @@ def _assign_in_order(ary, mask, value) -> None:
         value = source
     if value.ndim != 1 or value.size == 0:
         raise ValueError(
-            "in a capture, the values for the places of a mask must be a vector with elements, "
+            "in a capture, the values that a mask assigns must be a vector with elements, "
             f"not of shape {value.shape}"
         )
     wrong = mask.sum(dtype=np.int64) != value.size

@@ -111,7 +111,7 @@ def to_device(self, device, /, *, stream=None):
 
 
 class ExchangeMethods:
-    """What GPUArray inherits to be shared with other libraries."""
+    """Methods of GPUArray that share its memory with other libraries."""
 
     __slots__ = ()
     __dlpack__ = dlpack

@@ -91,13 +91,13 @@ def savetxt(fname, X, *args, **kwds) -> None:
 
 @public()
 def load(file, mmap_mode=None, allow_pickle: bool = False, **kwargs):
-    """Read arrays from a file that numpy.save, numpy.savez or their like here wrote.
+    """Read arrays from a file that numpy.save, numpy.savez, or the functions of these names in ``gpuarray`` wrote.
 
     file: a name or an open binary file.
-    mmap_mode: "r" maps the file, so that a large one goes to the device without a copy in host memory.
+    mmap_mode: "r" maps the file, so that a large file is copied to the device without another copy in host memory.
     allow_pickle: as of numpy.load.
 
-    Returns an array of the device; a dict of them for a file of several.
+    Returns a device array, or a dict of device arrays if the file contains several.
 
     >>> file = io.BytesIO()
     >>> np.save(file, [1, 2])

@@ -44,9 +44,9 @@ _THREADS = 128
 
 
 class EigResult(NamedTuple):
-    """What :func:`eig` returns.
+    """The result of :func:`eig`.
 
-    eigenvalues: (..., n), in no particular order.
+    eigenvalues: (..., n), in unspecified order.
     eigenvectors: (..., n, n), as columns of length 1, in the order of the eigenvalues.
     """
 
@@ -134,7 +134,7 @@ def _real_if_all_are(a, values, *vectors):
 
 @public("linalg")
 def eigvals(a):
-    """Compute the eigenvalues of square matrices (..., n, n), in no order: an array (..., n).
+    """Compute the eigenvalues of square matrices (..., n, n), in unspecified order: an array (..., n).
 
     They are complex unless the matrices are real and all eigenvalues are. Raises LinAlgError if an element is not
     finite. By LAPACK (geev), or by Francis' QR algorithm on the Hessenberg form.
@@ -155,7 +155,7 @@ def eigvals(a):
 
 @public("linalg")
 def eig(a):
-    """Compute eigenvalues and eigenvectors of square matrices (..., n, n), in no order.
+    """Compute eigenvalues and eigenvectors of square matrices (..., n, n), in unspecified order.
 
     Returns a named tuple (eigenvalues, eigenvectors): values (..., n), and vectors of length 1 as columns
     (..., n, n). They are complex unless the matrices are real and all eigenvalues are. Raises LinAlgError if an

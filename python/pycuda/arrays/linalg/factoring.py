@@ -33,7 +33,7 @@ from pycuda.tools import context_dependent_memoize
 
 
 class SlogdetResult(NamedTuple):
-    """What :func:`slogdet` returns: the determinant is ``sign * exp(logabsdet)``.
+    """The result of :func:`slogdet`: the determinant is ``sign * exp(logabsdet)``.
 
     sign: (...), 1, -1, or a complex number of size 1; 0 for a singular matrix.
     logabsdet: (...), real; -inf for a singular matrix.
@@ -314,7 +314,7 @@ def _cholesky(a, upper: bool):
 
 
 class QRResult(NamedTuple):
-    """What :func:`qr` returns: ``Q @ R`` is the matrix.
+    """The result of :func:`qr`: ``Q @ R`` is the matrix.
 
     Q: (..., m, k), with orthonormal columns; k is m in the mode "complete", else the smaller of m and n.
     R: (..., k, n), zero below the diagonal.

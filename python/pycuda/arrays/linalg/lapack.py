@@ -107,9 +107,9 @@ def _with_rows_moved(sides, order, back: bool):
 
 
 class Factors:
-    """P A = L U of a stack of square matrices. ``singular`` is not zero for matrices that are singular.
+    """P A = L U of a stack of square matrices. ``singular`` is not zero for singular matrices.
 
-    ``in_columns``: LAPACK's matrix is ours, not the transposed one, which is quicker to solve with.
+    ``in_columns``: LAPACK factors the matrix, not its transpose. Solving is then quicker.
     """
 
     def __init__(self, a, dtype, in_columns: bool | None = None) -> None:
@@ -240,7 +240,7 @@ def _more_orthonormal(stack):
 
 
 @context_dependent_memoize
-def _doubles_are_quick() -> bool:
+def _has_fast_doubles() -> bool:
     """Whether float64 has half the speed of float32. On most devices it is much slower."""
     attribute = device_attribute.SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO
     return Context.get_device().get_attribute(attribute) <= 2
@@ -251,7 +251,7 @@ def _svd_method(a, dtype, full: bool) -> str:
     if math.prod(a.shape[:-2]) > 1 and max(shape) <= LARGEST_ROTATED_AT_ONCE:
         return "jacobi"
     fits = min(shape) >= _LEAST_POLAR and (not full or shape[0] == shape[1])
-    return "polar" if single and fits and _doubles_are_quick() else "qr"
+    return "polar" if single and fits and _has_fast_doubles() else "qr"
 
 
 def svd(a, dtype, full: bool, vectors: bool, method: str | None = None):

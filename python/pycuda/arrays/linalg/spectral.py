@@ -1,4 +1,4 @@
-"""Singular values, eigenvalues of Hermitian matrices, and what is computed with them.
+"""Singular values, eigenvalues of Hermitian matrices, and functions that use them.
 
 If the host can access the arrays' memory, NumPy's LAPACK computes them (interop/host.py). Else cuSOLVER does, if it is
 installed (linalg/lapack.py). Otherwise, and for stacks of small matrices, kernels of this package use rotations of pairs
@@ -158,10 +158,10 @@ def _tall_svd(a, full: bool, vectors: bool):
 
 
 class SVDResult(NamedTuple):
-    """What :func:`svd` returns: ``U @ diag(S) @ Vh`` is the matrix.
+    """The result of :func:`svd`: ``U @ diag(S) @ Vh`` is the matrix.
 
     U: (..., m, m), or (..., m, k) without ``full_matrices``; its columns are orthonormal.
-    S: the singular values (..., k), real, falling, with k the smaller of m and n.
+    S: the singular values (..., k), real, in descending order, with k the smaller of m and n.
     Vh: (..., n, n), or (..., k, n); its rows are orthonormal.
     """
 
@@ -250,7 +250,7 @@ def _library_svd(a, full: bool, vectors: bool):
 
 @public("linalg")
 def svdvals(x, /):
-    """Compute the singular values of matrices (..., m, n), falling: an array (..., k), with k the smaller extent.
+    """Compute the singular values of matrices (..., m, n), in descending order: an array (..., k), k the smaller extent.
 
     Raises LinAlgError if an element is not finite. For the methods, see :func:`svd`.
 
@@ -273,9 +273,9 @@ def _hermitian(a, kind, uplo: str):
 
 
 class EighResult(NamedTuple):
-    """What :func:`eigh` returns.
+    """The result of :func:`eigh`.
 
-    eigenvalues: (..., n), real, rising.
+    eigenvalues: (..., n), real, in ascending order.
     eigenvectors: (..., n, n), as columns of length 1, in the order of the eigenvalues.
     """
 
@@ -289,7 +289,7 @@ def eigh(a, UPLO: str = "L"):
 
     UPLO: "L" or "U": the triangle that is read.
 
-    Returns a named tuple (eigenvalues, eigenvectors): real, rising values (..., n), and vectors of length 1 as
+    Returns a named tuple (eigenvalues, eigenvectors): real values (..., n) in ascending order, and vectors of length 1 as
     columns (..., n, n). By LAPACK (syevd), by cuSOLVER, or by Jacobi rotations. Raises LinAlgError if an element is
     not finite.
 
@@ -301,7 +301,7 @@ def eigh(a, UPLO: str = "L"):
 
 @public("linalg")
 def eigvalsh(a, UPLO: str = "L"):
-    """Compute the eigenvalues of Hermitian matrices (..., n, n): real, rising, of shape (..., n); see :func:`eigh`.
+    """Compute the eigenvalues of Hermitian matrices (..., n, n): real, ascending, of shape (..., n); see :func:`eigh`.
 
     Returns float32 or float64. Raises LinAlgError if an element is not finite or the matrices are not square.
 

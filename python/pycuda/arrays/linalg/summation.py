@@ -21,7 +21,7 @@ from pycuda.arrays.registry import public
 
 
 class Arrangement(NamedTuple):
-    """What is done to an operand before it is multiplied. None leaves a step out."""
+    """The steps for an operand before its multiplication. None leaves a step out."""
 
     summed: tuple[int, ...] | None = None
     order: tuple[int, ...] | None = None
@@ -58,7 +58,7 @@ class Contraction(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """All contractions, and what makes the result of the only operand that is left."""
+    """All contractions, and the steps from the last operand to the result."""
 
     diagonals: tuple[tuple[tuple[int, ...], ...] | None, ...]
     contractions: tuple[Contraction, ...]

@@ -22,11 +22,11 @@ _absent = np._NoValue
 
 @public(array_api=True)
 def diff(a, n: int = 1, axis: int = -1, prepend=_absent, append=_absent):
-    """Subtract from each element the one before it along an axis.
+    """Compute the differences of neighbouring elements along an axis: each element minus the element before it.
 
-    n: how many times.
+    n: the number of repetitions.
     axis: the axis, by default the last one.
-    prepend, append: arrays or numbers that are put before and behind the elements first.
+    prepend, append: arrays or numbers that are first put before and after the elements.
 
     The result is shorter by ``n`` along the axis. Differences of bool are their exclusive or.
     Raises ValueError for a negative ``n`` and for an array without axes.
@@ -66,9 +66,9 @@ def _border(value, array, axis: int):
 
 @public()
 def ediff1d(ary, to_end=None, to_begin=None):
-    """Subtract from each element of the flattened array the one before it.
+    """Compute the differences of neighbouring elements of the flattened array.
 
-    to_begin, to_end: numbers or arrays that are put before and behind the differences.
+    to_begin, to_end: numbers or arrays that are put before and after the differences.
 
     Raises TypeError if their types do not fit.
 

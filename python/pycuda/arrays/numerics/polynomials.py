@@ -25,7 +25,7 @@ def roots(p):
 
     p: the coefficients, highest power first, a vector.
 
-    Returns a vector in no order, complex unless all roots are real. Raises ValueError for an array that is no
+    Returns a vector in unspecified order, complex unless all roots are real. Raises ValueError for an array that is no
     vector. The degree is read back from the device.
 
     >>> gpuarray.sort(gpuarray.roots(gpuarray.array([1.0, -3.0, 2.0]))).get().round(6)

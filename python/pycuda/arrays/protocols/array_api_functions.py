@@ -87,7 +87,7 @@ def result_type(*arrays_and_dtypes):
 
 
 class FloatLimits(NamedTuple):
-    """What ``finfo()`` returns. The values are Python's numbers for every type."""
+    """The result of ``finfo()``. The values are Python's numbers for every type."""
 
     bits: int
     eps: float
@@ -98,7 +98,7 @@ class FloatLimits(NamedTuple):
 
 
 class IntegerLimits(NamedTuple):
-    """What ``iinfo()`` returns."""
+    """The result of ``iinfo()``."""
 
     bits: int
     max: int

@@ -14,7 +14,7 @@ from pycuda.arrays.protocols import main_functions as _main_functions  # noqa: F
 
 @functools.cache
 def functions() -> dict:
-    """NumPy's functions and ours in their place. Made at the first call, because linear algebra and transforms load slowly."""
+    """A dict from NumPy's functions to PyCUDA's. Made at the first call, because linear algebra and transforms load slowly."""
     from pycuda.arrays.protocols import all_functions  # noqa: F401
 
     return registry.numpy_functions()

@@ -57,7 +57,7 @@ def reduce(
 ):  # fmt: skip
     """Reduce an array over axes by the engine's operation ``name``.
 
-    out: an array for the result, which is cast to whatever type it has.
+    out: an array for the result. The result is cast to the type of ``out``.
     where: None or True for all elements, else an array of bool.
     others: further operands of the operation.
     finish: ``divisor``, a number by which floats and complex numbers are divided before they are written; ``root=True``

@@ -31,7 +31,7 @@ def scan(name: str, a, axis=None, dtype=None, out=None, stream=None):
 
 @public()
 def cumsum(a, axis=None, dtype=None, out=None, *, stream=None):
-    """Add up the elements up to each one, along an axis.
+    """Compute the cumulative sum of the elements along an axis.
 
     axis: the axis; None scans the elements in C order.
     dtype: the type of the sums. By default integers below 64 bits are summed in 64 bits, all others in their own;
@@ -49,7 +49,7 @@ def cumsum(a, axis=None, dtype=None, out=None, *, stream=None):
 
 @public()
 def cumprod(a, axis=None, dtype=None, out=None, *, stream=None):
-    """Multiply the elements up to each one, along an axis; parameters as of :func:`cumsum`.
+    """Compute the cumulative product of the elements along an axis; parameters as of :func:`cumsum`.
 
     The order of operations depends on the shape alone: each run has the same result.
 
@@ -61,7 +61,7 @@ def cumprod(a, axis=None, dtype=None, out=None, *, stream=None):
 
 @public(array_api=True)
 def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-    """Add up the elements up to each one, as :func:`cumsum` does, with the array API's parameters.
+    """Compute the cumulative sum, as :func:`cumsum` does, with the array API's parameters.
 
     axis: the axis, which may be left out for a vector. ValueError for None with several axes.
     include_initial: whether a zero is put in front, so that the axis is longer by one.
@@ -74,7 +74,7 @@ def cumulative_sum(x, /, *, axis=None, dtype=None, out=None, include_initial=Fal
 
 @public(array_api=True)
 def cumulative_prod(x, /, *, axis=None, dtype=None, out=None, include_initial=False):
-    """Multiply the elements up to each one; parameters as of :func:`cumulative_sum`, whose first value is one here.
+    """Compute the cumulative product; parameters as of :func:`cumulative_sum`. The initial value is one.
 
     axis: the axis; needed for more than one.
     dtype: the type of the products. Small integers are multiplied in 64 bits by default.

@@ -233,7 +233,7 @@ def _index_of_numbers(a, name, worst, axes, keepdims):
 
 @public()
 def nancumsum(a, axis=None, dtype=None, out=None):
-    """Add up the elements up to each one, with NaN as zero; parameters as of :func:`cumsum`.
+    """Compute the cumulative sum with NaN as zero; parameters as of :func:`cumsum`.
 
     Returns an array of the shape of ``a``, a vector for ``axis=None``.
 
@@ -245,7 +245,7 @@ def nancumsum(a, axis=None, dtype=None, out=None):
 
 @public()
 def nancumprod(a, axis=None, dtype=None, out=None):
-    """Multiply the elements up to each one, with NaN as one; parameters as of :func:`cumsum`.
+    """Compute the cumulative product with NaN as one; parameters as of :func:`cumsum`.
 
     Returns an array of the shape of ``a``, a vector for ``axis=None``. The parameters are those of
     :func:`nancumsum`, the types those of :func:`cumprod`.

@@ -23,7 +23,7 @@ def is_small(dtype, size: int) -> bool:
 
 
 def choose(flat, mode: str, first_size: int = 0, *, index=False, inverse=False, counts=False, equal_nan=True):  # fmt: skip
-    """Choose one element of each run of equal ones: (values, index, inverse, counts), None for what is not wanted.
+    """Choose one element of each run of equal ones: (values, index, inverse, counts); results that are not requested are None.
 
     flat: a vector, of which :func:`is_small` holds.
     mode: "distinct" chooses from all runs; the other modes from runs with elements of "both" parts of ``flat``, of

@@ -291,7 +291,7 @@ def _search_wide(a, v, side):
 
 
 def _search_wide_in_floats(a, v, side):
-    """Search the nearest float. An int below that float goes before it, one above goes behind it."""
+    """Search the nearest float. An int below this float is placed before equal elements, an int above it after them."""
     nearest = nearest_floats(v)
     on_right = np.asarray(v > nearest if side == "left" else v >= nearest, np.bool_)
     left, right = (_search(a, nearest, one, None) for one in ("left", "right"))

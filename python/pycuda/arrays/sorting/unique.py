@@ -209,7 +209,7 @@ def unique_inverse(x, /):
 
 @public(array_api=True)
 def unique_all(x, /):
-    """Find the distinct elements and all that :func:`unique` knows of them.
+    """Find the distinct elements with their indices, inverse indices and counts.
 
     Returns a named tuple (values, indices, inverse_indices, counts).
 

@@ -160,7 +160,7 @@ def digitize(x, bins, right: bool = False):
         raise ValueError(f"bins must be a vector, not of {bins.ndim} axes")
     x = as_array(x)
     if "c" in (x.dtype.kind, bins.dtype.kind):
-        raise TypeError("x may not be complex, nor the bins")
+        raise TypeError("x and the bins must be real numbers")
     if isinstance(bins, ArrayBase):  # the search finds out whether they rise or fall
         kind = np.result_type(bins.dtype, x.dtype)
         bins, x = (one.astype(kind, copy=False) for one in (bins, x))

@@ -174,7 +174,7 @@ def _quantiles_of_numbers(rows, q, method: str, kind):
     low, high = (take_known(flat, one._reshape(wanted)) for one in places[:2])
     if method in _DISCRETE:
         return low
-    return _between_by_share(low, high, places[2]._reshape(wanted), kind)
+    return _interpolate(low, high, places[2]._reshape(wanted), kind)
 
 
 def _row_starts(rows):
@@ -197,7 +197,7 @@ def _places_of_shares(rows, starts, shares, method):
 
 
 @fuse
-def _between_by_share(low, high, share, kind):
+def _interpolate(low, high, share, kind):
     """Interpolate from the nearer end, as NumPy does, so that the ends are exact."""
     low, high, share = low.astype(kind), high.astype(kind), share.astype(kind)
     step = high - low
@@ -207,7 +207,7 @@ def _between_by_share(low, high, share, kind):
 
 @public()
 def quantile(a, q, axis=None, out=None, overwrite_input=False, method="linear", keepdims=False, *, weights=None):  # fmt: skip
-    """Compute quantiles: values below which given shares of the elements are.
+    """Compute quantiles: the values below which given fractions of the elements are.
 
     q: the shares, from 0 to 1; a number or an array. Raises ValueError for others.
     axis: an int, several, or None for all axes.
@@ -299,7 +299,7 @@ def _mean_of_two(low, high, last):
 
 @fuse
 def _interpolated(low, high, last, share, kind):
-    """As :func:`_between_by_share` for one share, and NaN if the last element is NaN. The element behind a quantile
+    """As :func:`_interpolate` for one share, and NaN if the last element is NaN. The element behind a quantile
     that is an element may be infinite, so it is not used."""
     is_float = low.dtype.kind == "f"
     low, high = low.astype(kind), high.astype(kind)

@@ -84,7 +84,7 @@ def by_index(function: Callable) -> Callable:
     """Make a function that fills new C-contiguous arrays from a function of the index.
 
     The decorated function is called as ``function(index, dtype, *numbers)``: with an :class:`Index`, the array's type and
-    placeholders of the numbers. It returns the element, which is cast to the type of the array. What it makes is
+    placeholders of the numbers. It returns the element, which is cast to the type of the array. The resulting function is
     called with the array and the numbers, and returns the array.
     """
     plans: dict = {}

@@ -284,7 +284,7 @@ class FusedFunction(_driver._FusedCalls):
 
 
 def fuse(function: Callable) -> FusedFunction:
-    """Make a few kernels of a function of elementwise operations and reductions.
+    """Compile a function of elementwise operations and reductions to a few kernels.
 
     The function is run once with placeholders for each combination of its arguments' types (and of the values
     of arguments that are not arrays). The run records operators, the elementwise functions of ``gpuarray`` and numpy,
@@ -302,7 +302,7 @@ def fuse(function: Callable) -> FusedFunction:
     may differ in the last bits; they are the same in each run and on each device. The fused function has an additional
     parameter ``stream=``. :meth:`FusedFunction.explain` says whether a call is one kernel.
 
-    Raises :class:`FusionError`, a TypeError that names what cannot be fused: parts of arrays, conditions on elements,
+    Raises :class:`FusionError`, a TypeError that names the unsupported operation: parts of arrays, conditions on elements,
     arrays that are not arguments, ``out`` of a reduction, and other operations.
 
     >>> axpy = fuse(lambda a, x, y: a * x + y)

@@ -42,25 +42,64 @@ TARGETS = (
 )
 #: The emulator's processors: all extensions, and nothing beyond ARMv8.0.
 PROCESSORS = ("max", "cortex-a53")
+#: LLVM in the emulator takes nearly all of the time: a kernel needs 1 to 30 seconds. So the processors share kernels.
 #: On each of them, the elementwise tests take each N-th form of the operations. `max` tests code without extensions, too.
-ELEMENTWISE_EVERY = {"max": 2, "cortex-a53": 8}
-#: Recordings of an H200, and into how many tests their list is divided.
-RECORDINGS = {"programs": 1, "matrices": 4, "instructions": 24, "random": 12}
-#: Random programs, written as PTX, in one test.
-RANDOM_PROGRAMS, OF_ONE_TEST = 500, 20
-#: Python's tests of kernels. A program in the emulator cannot start another one, so these start none.
-PYTHON_TESTS = (
-    *("test_nan_bits", "test_divergent_loops", "test_shared_counts", "test_launch"),
-    *(
-        "test_kernel_memory",
-        "test_local_memory",
-        "test_address_spaces",
-        "test_textures",
+ELEMENTWISE_EVERY = {"max": 4, "cortex-a53": 16}
+#: Into how many tests the kernels of tests/softcuda/run are divided: each process compiles slowly at first.
+KERNEL_TESTS = 8
+
+
+class Recordings(NamedTuple):
+    """A list of recordings of an H200: into how many parts it is divided, and which of them run on each processor."""
+
+    parts: int
+    chosen: dict[str, range]
+
+
+RECORDINGS = {
+    "programs": Recordings(1, {"max": range(1), "cortex-a53": range(1)}),
+    "matrices": Recordings(8, {"max": range(0, 8, 2), "cortex-a53": range(1, 2)}),
+    "instructions": Recordings(
+        12, {"max": range(0, 12, 2), "cortex-a53": range(1, 12, 2)}
     ),
-    *("test_called_functions", "test_barrier_in_function", "test_dynamic_parallelism"),
-    *("test_hopper_copies", "test_hopper_tensors", "test_random_flow", "test_captures"),
-    *("test_cumath", "test_scan_kernel", "test_elementwise_strides", "test_gallery"),
+    "random": Recordings(32, {"max": range(0, 32, 8), "cortex-a53": range(5, 32, 8)}),
+}
+#: The parts of random kernels run with these settings in turn, so that each processor compiles for all tiers.
+RANDOM_KERNELS_RUN_IN = (
+    {},
+    {"SOFTCUDA_TIER": "fibers"},
+    {"SOFTCUDA_TIER": "lanes"},
+    {"SOFTCUDA_BLOCK_SHAPES": "0"},
 )
+#: Random programs of at most this many lines, written as PTX: 504 of these seeds make one. So many seeds are one test.
+SEEDS, LINES, OF_ONE_TEST = 1824, 45, 76
+#: Python's tests of kernels. A program in the emulator cannot start another one, so these start none. The files of a row
+#: run in one process, because it takes 13 seconds of processor time to start one.
+PYTHON_TESTS = {
+    "functions and shared memory": (
+        *("test_nan_bits", "test_divergent_loops", "test_shared_counts", "test_launch"),
+        *("test_local_memory", "test_address_spaces", "test_random_flow"),
+    ),
+    "calls": (
+        *("test_called_functions", "test_barrier_in_function"),
+        *("test_dynamic_parallelism", "test_textures"),
+    ),
+    "copies": ("test_hopper_copies", "test_hopper_tensors"),
+    "arrays": ("test_cumath", "test_scan_kernel", "test_elementwise_strides"),
+    "captures": ("test_captures",),
+    "gallery": ("test_gallery",),
+}
+#: Of these files not what compiles or runs longest: beginnings of the names of tests.
+PYTHON_LEFT_OUT = {
+    "test_cumath": (
+        *("test_functions[D-", "test_functions[d-a", "test_functions[d-sinh"),
+        *("test_functions[d-cosh", "test_functions[d-tan", "test_functions[d-log10"),
+        *(f"test_integers_give_numpys_types[{kind}]" for kind in "bBhHIQ"),
+        "test_pairs[e]",
+    ),
+    "test_captures": ("test_a_captured_program_gives_the_same_results",),
+    "test_gallery": ("test_mandelbrot", "test_life"),
+}
 TUTORIALS = ("doublify", "multiply_them", "manual_context", "calculate_pi")
 ZLUDA = "tools/client_tests/test_zluda_ptx.py"
 #: ZLUDA's tests that fail on x86-64, too (docs/clients.md).
@@ -71,9 +110,12 @@ ZLUDA_FAILS = (
 #: What no test is for.
 LEFT_OUT = (
     "the closed libraries, and programs that start other programs",
-    "elementwise: every second form on max, seven of eight on cortex-a53",
-    "kernels: seven of eight combinations of tier and block shape on cortex-a53",
-    "programs: seven of eight such combinations; on cortex-a53 not at all, like text and python",
+    "elementwise: three of four forms on max, 15 of 16 on cortex-a53",
+    "kernels: in each tier either code for the block's shape or for all; on cortex-a53 seven of eight such combinations",
+    "recordings: instructions of the other processor; three of eight parts of matrices; random kernels: 24 of 32 parts",
+    "programs: seven of eight combinations of tier and block shape",
+    "on cortex-a53: text, python, zluda, programs",
+    *(f"{file}: {', '.join(names)}" for file, names in PYTHON_LEFT_OUT.items()),
 )
 NO_ZLUDA = "ZLUDA's values: CLIENT_CHECKOUT must name a checkout of vosen/ZLUDA"
 #: Seconds of processor time for a command in the emulator, and seconds after which it must be a deadlock.
@@ -125,10 +167,13 @@ def target_test(processor: str, build: Path = BUILD) -> Iterator[Case]:
 def kernels(processor: str) -> Iterator[Case]:
     """The kernels of tests/softcuda/run: each in every tier, without extensions each in one of the tiers."""
     runner = BUILD / "tests/softcuda/softcuda_run_tests"
-    for number, kernel in enumerate(sorted((TESTS / "run").glob("*.ptx"))):
-        one = () if processor == PROCESSORS[0] else ("--one", str(number))
-        command = emulated(processor, runner, *one, LIBRARY, kernel)
-        yield Case(f"kernel {kernel.stem}", (command,))
+    variants = "--half" if processor == PROCESSORS[0] else "--one"
+    files = sorted((TESTS / "run").glob("*.ptx"))
+    for part in range(KERNEL_TESTS):
+        command = emulated(
+            processor, runner, variants, str(part), LIBRARY, *files[part::KERNEL_TESTS]
+        )
+        yield Case(f"kernels {part + 1} of {KERNEL_TESTS}", (command,))
 
 
 def text_tests(processor: str) -> Iterator[Case]:
@@ -153,37 +198,38 @@ def recordings(processor: str) -> Iterator[Case]:
 
     Neither comparison has the results of which two operands of type f64 are NaN (Instruction.repeatable_threads).
 
-    The approximations are those of AVX2: AVX-512 starts from other estimates. x86-64 runs them once, before the first of
-    the emulator's processors.
+    The approximations are those of AVX2: AVX-512 starts from other estimates.
     """
-    for what, count in RECORDINGS.items():
-        for part in range(count):
-            here = RESULTS / f"{what}-{part}-host"
-            there = RESULTS / f"{what}-{part}-{processor}"
+    for what, (count, chosen) in RECORDINGS.items():
+        for turn, part in enumerate(chosen[processor]):
+            here, there = (
+                RESULTS / f"{what}-{part}-{processor}{suffix}"
+                for suffix in ("-host", "")
+            )
             options = ["--every", count, "--first", part, what, "--write"]
             words = [str(word) for word in (CHECK, *options)]
             host = ("env", "SOFTCUDA_ISA=avx2", f"PYCUDA_DRIVER={HOST_LIBRARY}")
-            runs_here = (*host, sys.executable, *words, str(here))
             yield Case(
                 f"recordings {what} {part + 1} of {count}",
                 (
                     python(processor, *words, there),
                     (sys.executable, __file__, "compare", str(here), str(there)),
                 ),
-                preparations=(runs_here,) if processor == PROCESSORS[0] else (),
+                RANDOM_KERNELS_RUN_IN[turn % 4] if what == "random" else {},
+                preparations=((*host, sys.executable, *words, str(here)),),
             )
 
 
 def random_programs(processor: str) -> Iterator[Case]:
     """Programs that are compiled here; their results on ARM, each in one of the tiers, must be those of plain C++."""
     runner = BUILD / "tests/softcuda/softcuda_run_tests"
-    for first in range(1, RANDOM_PROGRAMS + 1, OF_ONE_TEST):
+    for first in range(1, SEEDS + 1, OF_ONE_TEST):
         folder = RESULTS / f"random-programs-{first}"
         make = ["env", f"PYTHONPATH={HOST_BUILD / 'python'}", sys.executable]
         make += [ROOT / "tools/random_programs", "--seed", first]
-        make += ["--count", OF_ONE_TEST, "--write", folder]
+        make += ["--count", OF_ONE_TEST, "--lines", LINES, "--write", folder]
         yield Case(
-            f"random programs {first} to {first + OF_ONE_TEST - 1}",
+            f"random programs of seeds {first} to {first + OF_ONE_TEST - 1}",
             (emulated(processor, runner, "--one", str(first), LIBRARY, folder),),
             preparations=(tuple(map(str, make)),),
         )
@@ -208,10 +254,17 @@ def with_python(processor: str) -> Iterator[Case]:
     for name in TUTORIALS:
         command = python(processor, ROOT / f"examples/tutorials/{name}.py")
         yield Case(f"tutorial {name}", (command,), settings)
-    for name in PYTHON_TESTS:
-        (file,) = (ROOT / "tests/python").glob(f"*/{name}.py")
-        command = pytest(processor, "-m", "not slow", file)
-        yield Case(f"pytest {name}", (command,), settings)
+    for row, names in PYTHON_TESTS.items():
+        files, left_out = [], []
+        for name in names:
+            (file,) = (ROOT / "tests/python").glob(f"*/{name}.py")
+            files.append(file)
+            left_out += [
+                f"--deselect={file.relative_to(ROOT)}::{test}"
+                for test in PYTHON_LEFT_OUT.get(name, ())
+            ]
+        command = pytest(processor, "-m", "not slow", *left_out, *files)
+        yield Case(f"pytest {row}", (command,), settings)
 
 
 #: In the order in which they start; the processor without extensions comes last.
@@ -247,7 +300,8 @@ def all_tests(names: list[str]) -> list[Case]:
         for name, group in GROUPS.items():
             # Generated code differs without extensions; the compiler's own tests do not.
             if (names and name not in names) or (
-                processor != PROCESSORS[0] and name in ("text", "python", "programs")
+                processor != PROCESSORS[0]
+                and name in ("text", "python", "zluda", "programs")
             ):
                 continue
             for test in group(processor):

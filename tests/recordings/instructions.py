@@ -16,8 +16,8 @@ import pycuda.driver as cuda
 from . import values
 
 FILE = pathlib.Path(__file__).with_name("instructions.txt")
-#: Instructions in one kernel.
-CHUNK = 48
+#: Instructions in one kernel. LLVM compiles several of 16 in less time than one of 48.
+CHUNK = 16
 #: The mark of an instruction that a driver did not compile.
 REFUSED = "refused"
 

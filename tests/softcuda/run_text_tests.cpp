@@ -1,11 +1,13 @@
 // run_text_tests.cpp -- runs run/*.ptx in every tier, and compares the contents of memory.
 //
-//     softcuda_run_tests [--one N] LIBRARY FILE-OR-FOLDER...
+//     softcuda_run_tests [--one N | --half N] LIBRARY FILE-OR-FOLDER...
 //
 // LIBRARY is a driver: libsoftcuda.so, or NVIDIA's libcuda.so.1, with which each file runs once.
 // With --one, each file runs in one variant only, a tier with or without code for the block's
 // shape: the first file in the N-th variant, the next file in the next one. It must have EXPECT
-// lines. launch_file.h describes the files.
+// lines. With --half, each file runs in every tier, alternately with and without code for the
+// block's shape; N, which increases from file to file, decides which comes first. launch_file.h
+// describes the files.
 #include "launch_driver.h"
 
 #include <algorithm>
@@ -15,7 +17,6 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <stdexcept>
 #include <string>
 #include <unistd.h>
@@ -149,18 +150,37 @@ std::vector<Variant> variants(const LaunchFile &test) {
     return made;
 }
 
-std::string run_file(Driver &driver, const fs::path &path, std::optional<std::size_t> one) {
+/// Which of its variants a file runs in.
+struct Choice {
+    enum class Of { All, One, Half } of = Of::All;
+    std::size_t number = 0;
+};
+
+std::vector<Variant> chosen_variants(const LaunchFile &test, const Choice &choice) {
+    const std::vector<Variant> all = variants(test);
+    std::vector<Variant> chosen;
+    switch (choice.of) {
+    case Choice::Of::All:
+        return all;
+    case Choice::Of::One:
+        if (!test.compared.empty())
+            fail("needs more than one run");
+        return {all[choice.number % all.size()]};
+    case Choice::Of::Half:
+        // Two variants of a tier are neighbours.
+        for (std::size_t tier = 0; tier < all.size() / 2; tier++)
+            chosen.push_back(all[2 * tier + (tier + choice.number) % 2]);
+        return chosen;
+    }
+    return chosen;
+}
+
+std::string run_file(Driver &driver, const fs::path &path, const Choice &choice) {
     const LaunchFile test = softcuda::test::read_launch_file(path);
     Results results;
     if (!driver.is_software())
         return run(driver, test, results, "");
-    std::vector<Variant> wanted = variants(test);
-    if (one) {
-        if (!test.compared.empty())
-            fail("needs more than one run");
-        wanted = {wanted[*one % wanted.size()]};
-    }
-    for (const auto &[tier, block_shapes] : wanted)
+    for (const auto &[tier, block_shapes] : chosen_variants(test, choice))
         if (std::string wrong = run(driver, test, results, tier, block_shapes); !wrong.empty())
             return wrong;
     return {};
@@ -169,14 +189,17 @@ std::string run_file(Driver &driver, const fs::path &path, std::optional<std::si
 } // namespace
 
 int main(int argc, char **argv) {
-    std::optional<std::size_t> one;
-    if (argc > 2 && std::strcmp(argv[1], "--one") == 0) {
-        one = std::strtoul(argv[2], nullptr, 10);
+    Choice choice;
+    const std::string option = argc > 2 ? argv[1] : "";
+    if (option == "--one" || option == "--half") {
+        choice = {option == "--one" ? Choice::Of::One : Choice::Of::Half,
+                  std::strtoul(argv[2], nullptr, 10)};
         argc -= 2;
         argv += 2;
     }
     if (argc < 3) {
-        std::fprintf(stderr, "usage: softcuda_run_tests [--one N] LIBRARY FILE-OR-FOLDER...\n");
+        std::fprintf(stderr, "usage: softcuda_run_tests [--one N | --half N] LIBRARY "
+                             "FILE-OR-FOLDER...\n");
         return 2;
     }
     setenv("SOFTCUDA_DUMP", "tier", 1);
@@ -187,7 +210,7 @@ int main(int argc, char **argv) {
     for (const fs::path &file : files) {
         std::string wrong;
         try {
-            wrong = run_file(driver, file, one);
+            wrong = run_file(driver, file, choice);
         } catch (const std::exception &error) {
             wrong = error.what();
         }
@@ -195,8 +218,7 @@ int main(int argc, char **argv) {
             failed++;
             std::printf("%s: %s\n", file.filename().c_str(), wrong.c_str());
         }
-        if (one)
-            ++*one;
+        choice.number++;
     }
     std::printf("%zu files, %d failed\n", files.size(), failed);
     return failed ? 1 : 0;

@@ -69,7 +69,7 @@ def test_interpreters_agree_with_compiled_code(tmp_path):
 
 
 def test_launch_files_expect_the_results_of_the_host(tmp_path):
-    """softcuda_run_tests, which CMake builds, runs each file in one of the tiers."""
+    """softcuda_run_tests, which CMake builds, runs each file in one of the tiers, or in half of the variants."""
     cuda.init()
     library = pathlib.Path(cuda.get_driver_path()).resolve()
     runner = library.parent.parent / "tests/softcuda/softcuda_run_tests"
@@ -82,8 +82,13 @@ def test_launch_files_expect_the_results_of_the_host(tmp_path):
         f"{file.read_text()[: right.start(1)]}{int(right[1]) ^ 1}{file.read_text()[right.end(1) :]}"
     )
     environment = {**os.environ, "SOFTCUDA_ARCH": "90"}
-    for path, status in (file, 0), (wrong, 1):
-        command = [runner, "--one", "2", library, path]
+    for variants, path, status in (
+        ("--one", file, 0),
+        ("--half", file, 0),
+        ("--one", wrong, 1),
+        ("--half", wrong, 1),
+    ):
+        command = [runner, variants, "2", library, path]
         ran = subprocess.run(command, capture_output=True, text=True, env=environment)
         assert ran.returncode == status, ran.stdout + ran.stderr
     assert f"out3[0] is {right[1]}, expected {int(right[1]) ^ 1}" in ran.stdout

@@ -32,7 +32,7 @@ class BlockWatch {
                         const std::byte *values, WatchPiece *piece) = 0;
     /// As above if lane i accesses `first` + i * `step`. By default calls access().
     virtual void access_row(WatchSite &site, std::uint32_t mask, std::uint64_t first,
-                            std::uint64_t step, const std::byte *values);
+                            std::uint64_t step, const std::byte *values, WatchPiece *piece);
     /// A lane will access these bytes by an asynchronous copy, which is ordered only by its end.
     virtual void copy(WatchSite &site, std::uint32_t lane, std::uint64_t address,
                       std::uint64_t bytes, const CopyEnd &end) = 0;

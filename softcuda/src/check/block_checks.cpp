@@ -184,6 +184,17 @@ void BlockChecks::copy(WatchSite &site, std::uint32_t lane, std::uint64_t addres
         check_bulk_copy(access, end);
 }
 
+// The bounds of a texture or surface are those of the object, so only the order is checked.
+void BlockChecks::texels(WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
+                         std::uint32_t bytes) {
+    WarpAccess access = warp_access(site, mask, LaneAddresses::of(addresses, mask), nullptr,
+                                    state_.warp_index, clock());
+    access.bytes = bytes;
+    access.space = Space::Global;
+    acquire_what_was_read(access.warp);
+    check_races(access);
+}
+
 void BlockChecks::check(const WarpAccess &access) {
     if (orders(launch_))
         acquire_what_was_read(access.warp);

@@ -28,6 +28,8 @@ class BlockChecks final : public rt::BlockWatch {
                     std::uint64_t step, const std::byte *values, rt::WatchPiece *piece) override;
     void copy(rt::WatchSite &site, std::uint32_t lane, std::uint64_t address, std::uint64_t bytes,
               const rt::CopyEnd &end) override;
+    void texels(rt::WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
+                std::uint32_t bytes) override;
     void end_copies(std::uint64_t barrier) override;
     void fence(rt::WatchScope scope, std::uint32_t mask) override;
     void meet(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members,

@@ -94,6 +94,11 @@ void scu_watch_access(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *, st
 void scu_watch_row(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *, std::uint32_t mask,
                    std::uint64_t first, std::uint64_t step, const std::byte *values,
                    softcuda::rt::WatchPiece *piece);
+/// As scu_texture (kernel_abi.h), in a kernel that reports the order of its accesses. `sites`: of
+/// loads, stores and atomics.
+void scu_watch_texture(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *sites,
+                       std::uint32_t operation, std::uint32_t mask, const std::uint64_t *handles,
+                       const void *const *operands, void *const *results);
 /// A thread block begins, in the tier of regions.
 void scu_watch_block(softcuda::rt::WorkerState *);
 /// The current warp arrives at a barrier of the block, in the tier of regions.

@@ -151,20 +151,20 @@ void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_
     if (mask == 0)
         return;
     const LaneAddresses all = LaneAddresses::of(addresses, mask);
-    if (reads_unwritten(site, mask, all) || keeps_read(site, mask, all) ||
+    if (reads_unwritten(site, mask, all, piece) || keeps_read(site, mask, all) ||
         marks_at_once(site, mask, all, values))
         return;
     const WarpAccess access = warp_access(site, mask, all, values, state_.warp_index, clock());
     check(access);
-    if (piece)
+    if (piece && !orders(launch_))
         fill(*piece, access);
 }
 
 void BlockChecks::access_row(WatchSite &site, std::uint32_t mask, std::uint64_t first,
-                             std::uint64_t step, const std::byte *values) {
+                             std::uint64_t step, const std::byte *values, rt::WatchPiece *piece) {
     const LaneAddresses addresses(first, step);
-    if (mask == 0 || reads_unwritten(site, mask, addresses) || keeps_read(site, mask, addresses) ||
-        marks_at_once(site, mask, addresses, values))
+    if (mask == 0 || reads_unwritten(site, mask, addresses, piece) ||
+        keeps_read(site, mask, addresses) || marks_at_once(site, mask, addresses, values))
         return;
     check(warp_access(site, mask, addresses, values, state_.warp_index, clock()));
 }
@@ -182,6 +182,17 @@ void BlockChecks::copy(WatchSite &site, std::uint32_t lane, std::uint64_t addres
         check_written(access);
     if ((launch_.modes & Race) && end.by != rt::CopyEnd::By::Unknown)
         check_bulk_copy(access, end);
+}
+
+// The bounds of a texture or surface are those of the object, so only the order is checked.
+void BlockChecks::texels(WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
+                         std::uint32_t bytes) {
+    WarpAccess access = warp_access(site, mask, LaneAddresses::of(addresses, mask), nullptr,
+                                    state_.warp_index, clock());
+    access.bytes = bytes;
+    access.space = Space::Global;
+    acquire_what_was_read(access.warp);
+    check_races(access);
 }
 
 void BlockChecks::check(const WarpAccess &access) {

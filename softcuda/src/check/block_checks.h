@@ -25,9 +25,11 @@ class BlockChecks final : public rt::BlockWatch {
     void access(rt::WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
                 const std::byte *values, rt::WatchPiece *piece) override;
     void access_row(rt::WatchSite &site, std::uint32_t mask, std::uint64_t first,
-                    std::uint64_t step, const std::byte *values) override;
+                    std::uint64_t step, const std::byte *values, rt::WatchPiece *piece) override;
     void copy(rt::WatchSite &site, std::uint32_t lane, std::uint64_t address, std::uint64_t bytes,
               const rt::CopyEnd &end) override;
+    void texels(rt::WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
+                std::uint32_t bytes) override;
     void end_copies(std::uint64_t barrier) override;
     void fence(rt::WatchScope scope, std::uint32_t mask) override;
     void meet(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
@@ -121,9 +123,10 @@ class BlockChecks final : public rt::BlockWatch {
     void mark_word(const WarpAccess &access, Cell &cell, Space space, Mark now,
                    std::uint64_t address);
     // unwritten_reads.cpp
-    /// Whether it is a read of memory that the launch does not write, which then is recorded.
+    /// Whether it is a read of memory that the launch does not write, which then is recorded. The
+    /// kernel itself records later reads of the piece.
     [[nodiscard]] bool reads_unwritten(rt::WatchSite &site, std::uint32_t mask,
-                                       const LaneAddresses &addresses);
+                                       const LaneAddresses &addresses, rt::WatchPiece *piece);
     void record_read(rt::WatchSite &site, std::uint32_t mask, const LaneAddresses &addresses,
                      const AddressSpan &span);
     /// Whether an unordered launch may have read words of the range.

@@ -80,10 +80,16 @@ std::uint32_t next_run() noexcept {
 LaunchChecks::LaunchChecks(unsigned modes, const std::string &kernel, const rt::LaunchFrame &frame,
                            std::uint64_t shared_bytes, std::uint64_t local_bytes, MemoryMap &memory)
     : modes(modes), kernel(readable_name(kernel)), frame(frame), shared_bytes(shared_bytes),
-      local_bytes(local_bytes), run(next_run()), memory(memory), unwritten_memory(frame, memory) {
+      local_bytes(local_bytes), run(next_run()), memory(memory), unwritten_memory(frame, memory),
+      read_record{} {
+    if ((modes & Race) == 0)
+        return;
     const Addresses all = memory.device_memory();
-    if (modes & Race)
-        Memory::of_process().reads.cover(all.begin, all.end - all.begin);
+    ReadWords &reads = Memory::of_process().reads;
+    reads.cover(all.begin, all.end - all.begin);
+    read_record = {.entries = reads.entries(),
+                   .whole = ReadWords::whole_line(run),
+                   .several = CommandCounter::several_streams_flag()};
 }
 
 rt::BlockWatch *LaunchChecks::begin(rt::WorkerState &state) noexcept try {

@@ -111,6 +111,7 @@ class LaunchChecks final : public rt::LaunchWatch {
     MemoryMap &memory;
     SyncPlaces places;
     UnwrittenMemory unwritten_memory;
+    rt::ReadRecord read_record; ///< for the kernel's code
 
   private:
     std::mutex mutex_;

@@ -204,7 +204,7 @@ void BlockChecks::check_against_launch(const WarpAccess &access, const Cell &cel
 /// Races with copies and fills of other streams, for the range of all lanes' addresses.
 bool BlockChecks::conflicts_with_transfer(const rt::WatchSite &site, const AddressSpan &span,
                                           std::uint32_t bytes) {
-    const Accessor *mine = launch_.accessor();
+    const Accessor *mine = CommandCounter::several_streams() ? launch_.accessor() : nullptr;
     return mine && open_ranges_.conflict(mine->order, span.first, span.last + bytes,
                                          site.kind != WatchKind::Load);
 }

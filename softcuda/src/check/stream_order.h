@@ -96,6 +96,11 @@ class CommandCounter {
     [[nodiscard]] static bool several_streams() noexcept {
         return several_.load(std::memory_order_relaxed);
     }
+    /// The address of the byte with this answer, for the code of kernels.
+    [[nodiscard]] static std::uint64_t several_streams_flag() noexcept {
+        static_assert(sizeof several_ == 1);
+        return reinterpret_cast<std::uint64_t>(&several_);
+    }
 
   private:
     static inline std::atomic<bool> several_{false};

@@ -118,7 +118,10 @@ bool BlockOrder::ordered(const ThreadId &first, std::uint32_t clock, const Threa
 }
 
 /// Advances the warp's clock: later accesses are distinguished from earlier ones.
-void BlockOrder::step(WarpOrder &order, std::uint32_t warp) { order.known[warp] = order.clock++; }
+void BlockOrder::step(WarpOrder &order, std::uint32_t warp) {
+    changed_ = true;
+    order.known[warp] = order.clock++;
+}
 
 void BlockOrder::fence(std::uint32_t warp, bool device) {
     WarpOrder &order = warps_[warp];
@@ -136,6 +139,7 @@ void BlockOrder::acquire(std::uint32_t warp, std::uint64_t address, std::uint32_
     if (!place)
         return;
     WarpOrder &order = warps_[warp];
+    changed_ = true;
     const std::uint32_t own = place->acquire(block_, order)[warp];
     if (own <= order.met)
         return;
@@ -158,8 +162,8 @@ void BlockOrder::release(std::uint32_t warp, std::uint64_t address) {
 
 void BlockOrder::meet(std::uint32_t warp, std::uint32_t lanes, std::uint32_t all) {
     WarpOrder &order = warps_[warp];
-    const std::uint32_t clock = order.clock++;
-    order.known[warp] = clock;
+    step(order, warp);
+    const std::uint32_t clock = order.known[warp];
     if ((lanes & all) == all) {
         order.met = clock;
         return;
@@ -217,6 +221,9 @@ void BlockOrder::pass_all() {
 
 void BlockOrder::restart(std::uint32_t block) {
     block_ = block;
+    if (!changed_)
+        return;
+    changed_ = false;
     for (WarpOrder &order : warps_)
         order = {};
     for (const std::unique_ptr<Barrier> &barrier : barriers_)
@@ -230,6 +237,7 @@ void BlockOrder::leave(std::uint32_t warp, std::uint32_t barrier, bool all) {
     Barrier &at = *barriers_[barrier];
     WarpOrder &order = warps_[warp];
     const Phase &phase = at.phases[at.passed[warp]++ % 2];
+    changed_ = true;
     join(order.known, phase.known);
     join(order.published, phase.published);
     order.has_published = order.has_published || phase.published != Clocks{};

@@ -160,6 +160,7 @@ class BlockOrder {
 
     std::uint32_t block_;
     SyncPlaces &places_;
+    bool changed_ = false; ///< since the block began
     std::vector<WarpOrder> warps_;
     std::array<std::unique_ptr<Barrier>, 16> barriers_;
 };

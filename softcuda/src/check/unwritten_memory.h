@@ -73,6 +73,15 @@ class ReadWords {
         return range && (address - begin_) / kLine * sizeof(Line) < range->size();
     }
 
+    /// As rt::ReadRecord::entries.
+    [[nodiscard]] std::uint64_t entries() const {
+        return reinterpret_cast<std::uint64_t>(lines_) - begin_ / kLine * sizeof(Line);
+    }
+    /// The entry of a line of which the launch has read all words.
+    [[nodiscard]] static std::uint64_t whole_line(std::uint32_t run) {
+        return std::uint64_t{run} << 32 | 0xffffffff;
+    }
+
     /// Words of a line, which covers() its address: the launch `run` reads them.
     void add(std::uint64_t address, std::uint32_t words, std::uint32_t run, const Reader &reader) {
         Line &line = line_of(address);
@@ -92,9 +101,9 @@ class ReadWords {
   private:
     static constexpr std::uint64_t kLine = 128;
     struct Line {
-        std::atomic<std::uint64_t> words;  ///< the launch and, below, one bit for each word
-        std::atomic<std::uint64_t> reader; ///< block, site, warp and lane: 32, 22, 5 and 5 bits
+        std::atomic<std::uint64_t> words, reader; ///< as in rt::ReadEntry
     };
+    static_assert(sizeof(Line) == sizeof(rt::ReadEntry));
     [[nodiscard]] Line &line_of(std::uint64_t address) const {
         return reinterpret_cast<Line *>(lines_)[(address - begin_) / kLine];
     }

@@ -9,7 +9,7 @@ namespace softcuda::check {
 // In a program with several streams, these reads are checked as any other: an unordered launch may
 // write, or have written, the memory.
 bool BlockChecks::reads_unwritten(rt::WatchSite &site, std::uint32_t mask,
-                                  const LaneAddresses &addresses) {
+                                  const LaneAddresses &addresses, rt::WatchPiece *piece) {
     if (site.read_slot == 0 || !only_orders_ || (finds_races_ && CommandCounter::several_streams()))
         return false;
     const Addresses memory = launch_.unwritten_memory.of(site);
@@ -20,6 +20,10 @@ bool BlockChecks::reads_unwritten(rt::WatchSite &site, std::uint32_t mask,
         return false;
     if (finds_races_)
         record_read(site, mask, addresses, span);
+    if (piece)
+        *piece = {.begin = memory.begin,
+                  .places = memory.end - memory.begin - site.bytes * site.count + 1,
+                  .written = reinterpret_cast<std::uint64_t>(&launch_.read_record)};
     return true;
 }
 
@@ -37,7 +41,8 @@ void BlockChecks::record_read(rt::WatchSite &site, std::uint32_t mask,
             reads.add(at, words_of_line(at, next), launch_.run, reader);
         }
     };
-    if (span.uniform || (mask == ~0u && addresses.are_adjacent(bytes)))
+    const std::uint32_t lanes = mask >> std::countr_zero(mask);
+    if (span.uniform || ((lanes & (lanes + 1)) == 0 && addresses.are_adjacent(bytes)))
         return add(span.first, span.last + bytes);
     for (std::uint32_t left = mask; left != 0;) {
         const auto next = [&] { return addresses[static_cast<unsigned>(std::countr_zero(left))]; };

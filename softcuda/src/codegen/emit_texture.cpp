@@ -3,6 +3,8 @@
 
 #include "codegen/emit_surface.h"
 #include "codegen/warp_families.h"
+#include "codegen/watch.h"
+#include "rt/watch_abi.h"
 #include "warp/surface_rows.h"
 
 namespace softcuda::codegen {
@@ -29,7 +31,12 @@ void call(WarpEmitter &w, const ir::Instruction &i, const std::vector<llvm::Valu
     llvm::Value *const arguments[] = {w.i32(i.attributes.immediate), w.mask_bits(),
                                       w.spill(w.full(i.operand(0))), array_of_pointers(w, operands),
                                       array_of_pointers(w, results)};
-    if (frequent == Frequent::Yes)
+    if ((w.kernel.plan.request.watch & rt::kWatchOrder) != 0) {
+        llvm::SmallVector<llvm::Value *, 7> all = {w.kernel.frame.invariants.worker,
+                                                   watch_sites(w, i)};
+        all.append(std::begin(arguments), std::end(arguments));
+        call_often(w, "scu_watch_texture", all);
+    } else if (frequent == Frequent::Yes)
         call_often(w, "scu_texture", arguments);
     else
         call_rarely(w, "scu_texture", arguments);

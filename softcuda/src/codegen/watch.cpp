@@ -59,9 +59,10 @@ std::uint32_t read_slot(const WarpEmitter &w, const ir::Instruction &i, const rt
     return slot ? *slot + 1 : 0;
 }
 
-/// The distance between the addresses of neighbouring lanes, if it is the same for all.
+/// The distance between the addresses of neighbouring lanes, if it is the same for all, and if the
+/// address has not wrapped.
 std::optional<std::int64_t> step_of(const analysis::Shape &shape) {
-    if (shape.groups != 1 || shape.checked)
+    if (shape.groups != 1)
         return std::nullopt;
     for (unsigned lane = 0; lane < kLanes; ++lane)
         if (shape.offset(lane) != shape.offset(1) * lane)
@@ -163,22 +164,39 @@ void watch_access(WarpEmitter &w, const ir::Instruction &i, const Address &addre
                 w.b.CreateStore(values[e], w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), stored,
                                                                           e * site.bytes * kLanes));
         }
-        if (const auto step = always ? step_of(address.lanes.shape) : std::nullopt) {
-            llvm::Value *first = w.b.CreatePtrToInt(group_pointer(w, address, 0), w.b.getInt64Ty());
-            return call(w, "scu_watch_row",
-                        {w.kernel.frame.invariants.worker, data, w.mask_bits(), first,
-                         w.i64(static_cast<std::uint64_t>(*step)), stored});
+        const auto tell_all = [&] {
+            llvm::Value *all = all_addresses(w, address),
+                        *places = w.kernel.frame.call_slot(all->getType());
+            w.b.CreateStore(all, places);
+            call(w, "scu_watch_access",
+                 {w.kernel.frame.invariants.worker, data, w.mask_bits(), places, stored, piece});
+        };
+        const auto step = always ? step_of(address.lanes.shape) : std::nullopt;
+        if (!step)
+            return tell_all();
+        llvm::BasicBlock *after = nullptr;
+        if (address.lanes.shape.checked) {
+            llvm::BasicBlock *row = w.new_block("row"), *apart = w.new_block("wrapped");
+            after = w.new_block("told");
+            w.branch_rarely(address.lanes.wrapped, apart, row);
+            w.b.SetInsertPoint(apart);
+            tell_all();
+            w.b.CreateBr(after);
+            w.b.SetInsertPoint(row);
         }
-        llvm::Value *all = all_addresses(w, address),
-                    *places = w.kernel.frame.call_slot(all->getType());
-        w.b.CreateStore(all, places);
-        call(w, "scu_watch_access",
-             {w.kernel.frame.invariants.worker, data, w.mask_bits(), places, stored, piece});
+        llvm::Value *first = w.b.CreatePtrToInt(group_pointer(w, address, 0), w.b.getInt64Ty());
+        call(w, "scu_watch_row",
+             {w.kernel.frame.invariants.worker, data, w.mask_bits(), first,
+              w.i64(static_cast<std::uint64_t>(*step)), stored, piece});
+        if (after) {
+            w.b.CreateBr(after);
+            w.b.SetInsertPoint(after);
+        }
     };
-    if (always)
-        tell(llvm::ConstantPointerNull::get(w.b.getPtrTy()));
-    else
+    if (!always)
         report_if_suspect(w, i, address, site, variable, tell);
+    else if (site.read_slot == 0 || !report_unless_recorded(w, address, site, data, tell))
+        tell(llvm::ConstantPointerNull::get(w.b.getPtrTy()));
 }
 
 void watch_free(WarpEmitter &w, const ir::Instruction &i) {

@@ -231,4 +231,225 @@ void report_if_suspect(WarpEmitter &w, const ir::Instruction &i, const Address &
     w.b.SetInsertPoint(after);
 }
 
+namespace {
+
+/// Lanes with adjacent addresses, `offset` bytes after the base of a group.
+struct ReadRow {
+    unsigned group;
+    std::int64_t offset;
+    unsigned bytes;
+    unsigned first, lanes;
+};
+
+/// The rows that the lanes read, if they are few; otherwise none. Neighbouring lanes may read the
+/// same address.
+llvm::SmallVector<ReadRow, 4> rows_of(const analysis::Shape &shape, unsigned bytes) {
+    constexpr std::size_t kMostRows = 4;
+    llvm::SmallVector<ReadRow, 4> rows;
+    if (bytes < 4 || !std::has_single_bit(bytes))
+        return rows;
+    for (unsigned lane = 0; lane < kLanes; ++lane) {
+        const unsigned group = lane / shape.group_size();
+        const std::int64_t offset = shape.offset(lane);
+        const bool continues = !rows.empty() && rows.back().group == group;
+        const std::int64_t end = continues ? rows.back().offset + rows.back().bytes : 0;
+        if (continues && (offset == end || offset == end - bytes)) {
+            rows.back().bytes += offset == end ? bytes : 0;
+            ++rows.back().lanes;
+        } else {
+            rows.push_back({group, offset, bytes, lane, 1});
+        }
+        if (rows.size() > kMostRows)
+            return {};
+    }
+    return rows;
+}
+
+/// The words of rows, in the entries of a rt::ReadRecord.
+class ReadWords {
+  public:
+    ReadWords(WarpEmitter &w, llvm::Value *record)
+        : w_(w), record_(w.b.CreateIntToPtr(record, w.b.getPtrTy())),
+          entries_(member(offsetof(rt::ReadRecord, entries))) {}
+
+    /// i1: nothing is recorded.
+    llvm::Value *is_off() { return w_.b.CreateICmpEQ(entries_, w_.i64(0)); }
+    /// i1: all reads must be reported.
+    llvm::Value *must_report() {
+        llvm::Value *flag =
+            w_.b.CreateIntToPtr(member(offsetof(rt::ReadRecord, several)), w_.b.getPtrTy());
+        llvm::LoadInst *several = w_.b.CreateAlignedLoad(w_.b.getInt8Ty(), flag, llvm::Align(1));
+        several->setAtomic(llvm::AtomicOrdering::Monotonic); // it may change during the launch
+        return w_.b.CreateICmpNE(several, w_.b.getInt8(0));
+    }
+
+    /// i64: not 0 if a word of the row is not recorded. The row is aligned to words.
+    llvm::Value *missing(llvm::Value *address, unsigned bytes) {
+        llvm::Value *found = w_.i64(0);
+        for (unsigned at = 0; at < bytes; at += kLine) {
+            const unsigned part = std::min(bytes - at, kLine);
+            found = w_.b.CreateOr(found, missing(w_.b.CreateAdd(address, w_.i64(at)), part,
+                                                 w_.i64(~std::uint64_t{0} >> (64 - part / 4))));
+        }
+        return found;
+    }
+    /// The same of some words of up to 128 bytes, which are in one line or two: `words` has a bit
+    /// for each word.
+    llvm::Value *missing(llvm::Value *address, unsigned bytes, llvm::Value *words) {
+        llvm::Value *first = w_.b.CreateAnd(w_.b.CreateLShr(address, 2), w_.i64(kLine / 4 - 1));
+        llvm::Value *wanted = w_.b.CreateShl(words, first);
+        llvm::Value *high = w_.i64(kHigh);
+        llvm::Value *in_first =
+            w_.b.CreateAnd(lacks(entry_of(address)), w_.b.CreateOr(wanted, high));
+        llvm::Value *last = w_.b.CreateAdd(address, w_.i64(bytes - 1));
+        llvm::Value *rest = w_.b.CreateLShr(wanted, 32);
+        llvm::Value *of_rest = w_.b.CreateSelect(w_.b.CreateICmpEQ(rest, w_.i64(0)), w_.i64(0),
+                                                 w_.b.CreateOr(rest, high));
+        return w_.b.CreateOr(in_first, w_.b.CreateAnd(lacks(entry_of(last)), of_rest));
+    }
+
+    /// Records whole lines, from the beginning of one on: other threads can only store the same.
+    void record_lines(llvm::Value *address, unsigned bytes, llvm::GlobalVariable *site) {
+        llvm::Value *block =
+            w_.b.CreateLoad(w_.b.getInt64Ty(),
+                            w_.kernel.frame.worker_member(offsetof(rt::WorkerState, block_index)));
+        llvm::Value *number = w_.b.CreateLoad(
+            w_.b.getInt32Ty(),
+            w_.b.CreateConstInBoundsGEP1_64(w_.b.getInt8Ty(), site, offsetof(rt::WatchSite, id)));
+        llvm::Value *thread = w_.b.CreateOr(w_.b.CreateShl(number, 10), w_.b.CreateShl(w_.warp, 5));
+        llvm::Value *reader =
+            w_.b.CreateOr(w_.b.CreateShl(block, 32), w_.b.CreateZExt(thread, w_.b.getInt64Ty()));
+        for (unsigned at = 0; at < bytes; at += kLine) {
+            llvm::Value *entry = entry_of(w_.b.CreateAdd(address, w_.i64(at)));
+            store(entry, offsetof(rt::ReadEntry, words), whole());
+            store(entry, offsetof(rt::ReadEntry, reader), reader);
+        }
+    }
+
+    static constexpr unsigned kLine = 128;
+
+  private:
+    static constexpr std::uint64_t kHigh = 0xffffffff00000000;
+
+    llvm::Value *member(std::size_t offset) {
+        return w_.b.CreateLoad(w_.b.getInt64Ty(),
+                               w_.b.CreateConstInBoundsGEP1_64(w_.b.getInt8Ty(), record_, offset));
+    }
+    llvm::Value *whole() {
+        return whole_ ? whole_ : whole_ = member(offsetof(rt::ReadRecord, whole));
+    }
+    llvm::Value *entry_of(llvm::Value *address) {
+        llvm::Value *line = w_.b.CreateLShr(address, std::countr_zero(kLine));
+        return w_.b.CreateIntToPtr(
+            w_.b.CreateAdd(entries_, w_.b.CreateMul(line, w_.i64(sizeof(rt::ReadEntry)))),
+            w_.b.getPtrTy());
+    }
+    void store(llvm::Value *entry, std::size_t offset, llvm::Value *value) {
+        llvm::Value *at = w_.b.CreateConstInBoundsGEP1_64(w_.b.getInt8Ty(), entry, offset);
+        w_.b.CreateAlignedStore(value, at, llvm::Align(8))
+            ->setAtomic(llvm::AtomicOrdering::Monotonic);
+    }
+    /// i64: the words that an entry lacks, and in the high half not 0 if it is another launch's.
+    llvm::Value *lacks(llvm::Value *entry) {
+        llvm::LoadInst *words = w_.b.CreateAlignedLoad(w_.b.getInt64Ty(), entry, llvm::Align(8));
+        words->setAtomic(llvm::AtomicOrdering::Monotonic);
+        return w_.b.CreateXor(words, whole());
+    }
+
+    WarpEmitter &w_;
+    llvm::Value *record_, *entries_;
+    llvm::Value *whole_ = nullptr;
+};
+
+/// Whether each lane of the rows reads one word of its own, so that the mask has the words.
+bool has_word_for_each_lane(llvm::ArrayRef<ReadRow> rows, unsigned bytes) {
+    return bytes == 4 &&
+           llvm::all_of(rows, [](const ReadRow &row) { return row.bytes == 4 * row.lanes; });
+}
+
+/// i1: some words of the rows have no active lane.
+llvm::Value *lacks_lanes(WarpEmitter &w, bool uniform) {
+    return uniform ? w.b.CreateICmpEQ(w.mask_bits(), w.b.getInt32(0))
+                   : w.b.CreateICmpNE(w.mask_bits(), w.b.getInt32(~0u));
+}
+
+/// i64: a bit for each of the row's lanes that is active.
+llvm::Value *active_words(WarpEmitter &w, const ReadRow &row) {
+    llvm::Value *lanes = w.b.CreateZExt(w.mask_bits(), w.b.getInt64Ty());
+    return w.b.CreateAnd(w.b.CreateLShr(lanes, row.first), (std::uint64_t{1} << row.lanes) - 1);
+}
+
+} // namespace
+
+bool report_unless_recorded(WarpEmitter &w, const Address &address, const rt::WatchSite &site,
+                            llvm::GlobalVariable *data,
+                            const std::function<void(llvm::Value *piece)> &tell) {
+    const unsigned bytes = site.bytes * site.count;
+    const Lanes &lanes = address.lanes;
+    const auto rows = rows_of(lanes.shape, bytes);
+    if (rows.empty() || address.window || w.kernel.plan.wants_short_code)
+        return false;
+    llvm::AllocaInst *piece = new_piece(w);
+    const auto member = [&](std::size_t offset) {
+        return w.b.CreateLoad(w.b.getInt64Ty(),
+                              w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), piece, offset));
+    };
+    Span span{.bases = lanes.base};
+    for (const ReadRow &row : rows) {
+        span.first = std::min(span.first, row.offset);
+        span.last = std::max(span.last, row.offset + row.bytes - bytes);
+    }
+    llvm::Value *rarely = leaves(w, span, member(offsetof(rt::WatchPiece, begin)),
+                                 member(offsetof(rt::WatchPiece, places)));
+    const bool by_words = has_word_for_each_lane(rows, bytes);
+    if (!by_words)
+        rarely = w.b.CreateOr(rarely, lacks_lanes(w, rows.size() == 1 && rows[0].bytes == bytes));
+    if (lanes.shape.checked)
+        rarely = w.b.CreateOr(rarely, lanes.wrapped);
+    if (llvm::Value *misaligned = is_misaligned(w, lanes, span, bytes))
+        rarely = w.b.CreateOr(rarely, misaligned);
+
+    llvm::BasicBlock *rare = w.new_block("tell"), *fine = w.new_block("fine");
+    llvm::BasicBlock *records = w.new_block("records"), *compare = w.new_block("compare");
+    llvm::BasicBlock *after = w.new_block("watched");
+    w.branch_rarely(rarely, rare, fine);
+    w.b.SetInsertPoint(fine);
+    ReadWords words(w, member(offsetof(rt::WatchPiece, written)));
+    w.b.CreateCondBr(words.is_off(), after, records);
+    w.b.SetInsertPoint(records);
+    w.branch_rarely(words.must_report(), rare, compare);
+    w.b.SetInsertPoint(compare);
+    llvm::Value *missing = w.i64(0);
+    llvm::Value *first = nullptr;
+    for (const ReadRow &row : rows) {
+        llvm::Value *base = lanes.shape.groups == 1
+                                ? lanes.base
+                                : w.b.CreateExtractElement(lanes.base, std::uint64_t{row.group});
+        first = w.b.CreateAdd(base, w.i64(static_cast<std::uint64_t>(row.offset)));
+        missing =
+            w.b.CreateOr(missing, by_words ? words.missing(first, row.bytes, active_words(w, row))
+                                           : words.missing(first, row.bytes));
+    }
+    llvm::Value *any = w.b.CreateICmpNE(missing, w.i64(0));
+    if (rows.size() == 1 && rows[0].bytes % ReadWords::kLine == 0) {
+        llvm::BasicBlock *fresh = w.new_block("unread"), *whole = w.new_block("whole");
+        w.b.CreateCondBr(any, fresh, after);
+        w.b.SetInsertPoint(fresh);
+        llvm::Value *inside = w.b.CreateAnd(first, w.i64(ReadWords::kLine - 1));
+        llvm::Value *partly =
+            w.b.CreateOr(w.b.CreateICmpNE(inside, w.i64(0)), lacks_lanes(w, false));
+        w.b.CreateCondBr(partly, rare, whole);
+        w.b.SetInsertPoint(whole);
+        words.record_lines(first, rows[0].bytes, data);
+        w.b.CreateBr(after);
+    } else {
+        w.b.CreateCondBr(any, rare, after);
+    }
+    w.b.SetInsertPoint(rare);
+    tell(piece);
+    w.b.CreateBr(after);
+    w.b.SetInsertPoint(after);
+    return true;
+}
+
 } // namespace softcuda::codegen

@@ -21,4 +21,11 @@ void report_if_suspect(WarpEmitter &w, const ir::Instruction &i, const Address &
                        const rt::WatchSite &site, const ir::LocalVariable *variable,
                        const std::function<void(llvm::Value *piece)> &tell);
 
+/// As above for a read of memory that the launch perhaps does not write (WatchSite::read_slot): the
+/// kernel records the words itself (rt::ReadRecord) if the lanes read rows of words. False, and no
+/// code, if they never do.
+[[nodiscard]] bool report_unless_recorded(WarpEmitter &w, const Address &address,
+                                          const rt::WatchSite &site, llvm::GlobalVariable *data,
+                                          const std::function<void(llvm::Value *piece)> &tell);
+
 } // namespace softcuda::codegen

@@ -43,6 +43,7 @@ std::span<const jit::RuntimeFunction> runtime_functions() {
         {"scu_texture", reinterpret_cast<void *>(&scu_texture)},
         {"scu_texture_preserving", reinterpret_cast<void *>(&scu_texture_preserving)},
         {"scu_watch_access", reinterpret_cast<void *>(&scu_watch_access)},
+        {"scu_watch_texture", reinterpret_cast<void *>(&scu_watch_texture)},
         {"scu_watch_row", reinterpret_cast<void *>(&scu_watch_row)},
         {"scu_watch_block", reinterpret_cast<void *>(&scu_watch_block)},
         {"scu_watch_arrival", reinterpret_cast<void *>(&scu_watch_arrival)},

@@ -135,6 +135,8 @@ void ModuleLowering::error(SourceLocation where, const std::string &message) {
 
 bool ModuleLowering::is_library(std::uint32_t ptx_file) const {
     const std::string &name = target_.files.at(file_index(ptx_file));
+    if (name.ends_with("/__nv_nvrtc_builtin_header.h")) // NVRTC's own, of textures and surfaces
+        return true;
     return name.find("/include/") != std::string::npos &&
            (name.find("cuda") != std::string::npos || name.find("nvidia") != std::string::npos ||
             name.find("nvrtc") != std::string::npos);

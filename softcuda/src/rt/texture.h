@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -36,6 +37,18 @@ struct SurfaceView {
 
 enum class AddressMode : std::uint8_t { Wrap, Clamp, Mirror, Border };
 
+/// The addresses of the texels that one lane's instruction reads, for check modes.
+struct TexelReads {
+    static constexpr unsigned kMost = 16; ///< of two levels with three dimensions
+    std::array<std::uint64_t, kMost> addresses;
+    unsigned count = 0;
+
+    void add(const std::byte *place) noexcept {
+        if (count < kMost)
+            addresses[count++] = reinterpret_cast<std::uint64_t>(place);
+    }
+};
+
 /// A texture or surface object. Immutable once it has a handle.
 struct Texture {
     static constexpr unsigned kMostLevels = 16;
@@ -60,7 +73,8 @@ struct Texture {
     float level_bias = 0, least_level = 0, most_level = 0;
     std::array<float, 4> border{};
 
-    SurfaceView view{}; ///< set by add_texture()
+    SurfaceView view{};          ///< set by add_texture()
+    TexelReads *reads = nullptr; ///< of a copy: to which reads of texels are added
 
     [[nodiscard]] unsigned texel_bytes() const noexcept { return bytes_of(type) * channels; }
 };

@@ -5,7 +5,9 @@
 #include "rt/texture_lanes.h"
 #include "rt/texture_sample.h"
 #include "rt/texture_surface.h"
+#include "rt/watch.h"
 
+#include <array>
 #include <cstring>
 #include <optional>
 
@@ -190,6 +192,68 @@ void run_lane(const Texture &texture, const TextureOperation &operation, const L
     }
 }
 
+/// The accesses of a warp's lanes to texels, which are reported together.
+class WatchedTexels {
+  public:
+    explicit WatchedTexels(std::uint32_t bytes) : bytes_(bytes) {}
+
+    void add(unsigned number, unsigned lane, std::uint64_t address) noexcept {
+        masks_[number] |= 1u << lane;
+        addresses_[number][lane] = address;
+    }
+    void report(BlockWatch &watch, WatchSite &site) const {
+        for (unsigned number = 0; number < TexelReads::kMost && masks_[number] != 0; ++number)
+            notify_watch(watch, [&](BlockWatch &block) {
+                block.texels(site, masks_[number], addresses_[number].data(), bytes_);
+            });
+    }
+
+  private:
+    std::uint32_t bytes_;
+    std::array<std::uint32_t, TexelReads::kMost> masks_{};
+    std::array<std::array<std::uint64_t, kWarpSize>, TexelReads::kMost> addresses_;
+};
+
+/// Runs the instruction for lanes with one handle, and reports reads after they were made, and
+/// other accesses before.
+void run_watched(const Texture &object, const TextureOperation &operation, std::uint32_t mask,
+                 BlockWatch &watch, WatchSite *sites, Lanes lanes) {
+    using Kind = TextureOperation::Kind;
+    const bool samples = operation.kind == Kind::Fetch || operation.kind == Kind::Gather;
+    const bool accesses = operation.kind == Kind::Load || operation.kind == Kind::Store ||
+                          operation.kind == Kind::Reduce;
+    const bool whole_texels = samples || operation.formatted;
+    WatchedTexels texels(whole_texels ? object.texel_bytes()
+                                      : operation.bytes * operation.elements);
+    Texture texture = object;
+    TexelReads reads;
+    texture.reads = &reads;
+    const auto each_lane = [&](auto &&run) {
+        for (std::uint32_t left = mask; left != 0; left &= left - 1) {
+            lanes.lane = static_cast<unsigned>(__builtin_ctz(left));
+            run();
+        }
+    };
+    if (accesses) {
+        each_lane([&] {
+            if (const std::byte *place = place_of(texture, operation, lanes))
+                texels.add(0, lanes.lane, reinterpret_cast<std::uint64_t>(place));
+        });
+        const WatchKind kind = operation.kind == Kind::Load    ? WatchKind::Load
+                               : operation.kind == Kind::Store ? WatchKind::Store
+                                                               : WatchKind::Atomic;
+        texels.report(watch, sites[static_cast<unsigned>(kind)]);
+    }
+    each_lane([&] {
+        reads.count = 0;
+        run_lane(texture, operation, lanes);
+        for (unsigned number = 0; number < reads.count; ++number)
+            texels.add(number, lanes.lane, reads.addresses[number]);
+    });
+    if (samples)
+        texels.report(watch, sites[static_cast<unsigned>(WatchKind::Load)]);
+}
+
 /// The handle of all lanes in the mask, if it is the same.
 std::optional<std::uint64_t> common_handle(const std::uint64_t *handles, std::uint32_t mask) {
     const std::uint64_t first = handles[__builtin_ctz(mask)];
@@ -241,5 +305,22 @@ void scu_texture(std::uint32_t bits, std::uint32_t mask, const std::uint64_t *ha
             texture = &texture_of(handle, lane);
         }
         run_lane(*texture, operation, {operands, results, lane});
+    }
+}
+
+void scu_watch_texture(WorkerState *worker, WatchSite *sites, std::uint32_t bits,
+                       std::uint32_t mask, const std::uint64_t *handles,
+                       const void *const *operands, void *const *results) {
+    const TextureOperation operation = TextureOperation::from_bits(bits);
+    while (mask != 0) {
+        const auto first = static_cast<unsigned>(__builtin_ctz(mask));
+        std::uint32_t together = 0;
+        for (std::uint32_t left = mask; left != 0; left &= left - 1)
+            if (const auto lane = static_cast<unsigned>(__builtin_ctz(left));
+                handles[lane] == handles[first])
+                together |= 1u << lane;
+        run_watched(texture_of(handles[first], first), operation, together,
+                    *static_cast<BlockWatch *>(worker->watch), sites, {operands, results, first});
+        mask &= ~together;
     }
 }

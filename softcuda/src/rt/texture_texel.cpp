@@ -102,6 +102,8 @@ std::uint16_t float_to_half(float value) noexcept {
 }
 
 Texel read_texel(const Texture &texture, const std::byte *place) noexcept {
+    if (texture.reads)
+        texture.reads->add(place);
     Texel texel;
     const unsigned step = bytes_of(texture.type);
     const bool integers = reads_integers(texture);

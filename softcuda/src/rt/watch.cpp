@@ -34,11 +34,11 @@ softcuda::rt::ResidentBlock *other_owner(softcuda::rt::WorkerState *worker, std:
 namespace softcuda::rt {
 
 void BlockWatch::access_row(WatchSite &site, std::uint32_t mask, std::uint64_t first,
-                            std::uint64_t step, const std::byte *values) {
+                            std::uint64_t step, const std::byte *values, WatchPiece *piece) {
     std::uint64_t addresses[kWarpSize];
     for (std::uint64_t &address : addresses)
         address = first + static_cast<std::uint64_t>(&address - addresses) * step;
-    access(site, mask, addresses, values, nullptr);
+    access(site, mask, addresses, values, piece);
 }
 
 void watch_copy(WorkerState *worker, WatchSite &site, std::uint32_t lane, std::uint64_t address,
@@ -90,9 +90,10 @@ void scu_watch_access(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite
 
 void scu_watch_row(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite *site,
                    std::uint32_t mask, std::uint64_t first, std::uint64_t step,
-                   const std::byte *values) {
-    notify_watch(worker,
-                 [&](BlockWatch &watch) { watch.access_row(*site, mask, first, step, values); });
+                   const std::byte *values, softcuda::rt::WatchPiece *piece) {
+    notify_watch(worker, [&](BlockWatch &watch) {
+        watch.access_row(*site, mask, first, step, values, piece);
+    });
 }
 
 void scu_watch_block(softcuda::rt::WorkerState *worker) {

@@ -32,10 +32,13 @@ class BlockWatch {
                         const std::byte *values, WatchPiece *piece) = 0;
     /// As above if lane i accesses `first` + i * `step`. By default calls access().
     virtual void access_row(WatchSite &site, std::uint32_t mask, std::uint64_t first,
-                            std::uint64_t step, const std::byte *values);
+                            std::uint64_t step, const std::byte *values, WatchPiece *piece);
     /// A lane will access these bytes by an asynchronous copy, which is ordered only by its end.
     virtual void copy(WatchSite &site, std::uint32_t lane, std::uint64_t address,
                       std::uint64_t bytes, const CopyEnd &end) = 0;
+    /// The lanes in `mask` will access `bytes` bytes each of textures or surfaces.
+    virtual void texels(WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
+                        std::uint32_t bytes) = 0;
     /// The copies of a lane that end by the mbarrier at this address have been reported.
     virtual void end_copies(std::uint64_t barrier) = 0;
     /// A fence of the lanes in `mask`; `scope` is a WatchScope.

@@ -55,14 +55,31 @@ enum WatchNeeds : std::uint32_t {
 };
 
 /// A range of memory in which all accesses are valid, such as an allocation. Kernels keep one for
-/// each site, and do not report accesses inside it. Zero at first; the watch fills it in.
+/// each site, and do not report accesses inside it. Zero at first; the watch fills it in. If a
+/// kernel reports the order of its accesses: memory that the launch does not write, for reads.
 struct WatchPiece {
     std::uint64_t begin;
     std::uint64_t places; ///< the number of valid first addresses of an access of the site's size,
                           ///< from `begin` on
     /// The distance from each byte to its flag, which is 255 if the byte was written, else 0. A
-    /// distance of 0: all bytes were written.
+    /// distance of 0: all bytes were written. For the order of accesses: the address of the
+    /// launch's ReadRecord.
     std::uint64_t written;
+};
+
+/// Where a launch records its reads of memory that it does not write (check/unwritten_memory.h).
+/// The WatchPiece of such a read has the address of this record in `written`.
+struct ReadRecord {
+    /// The address of the entry of the line of 128 bytes at address 0, if there were one; entries
+    /// are ReadEntry. 0: the reads are not recorded.
+    std::uint64_t entries;
+    std::uint64_t whole;   ///< ReadEntry::words if the launch has read all words of the line
+    std::uint64_t several; ///< the address of a byte; not 0: report all reads
+};
+/// The latest launch that has read words of a line of 128 bytes, and one of its threads.
+struct ReadEntry {
+    std::uint64_t words;  ///< the number of the launch, and in the low half one bit for each word
+    std::uint64_t reader; ///< block, site, warp and lane: 32, 22, 5 and 5 bits
 };
 
 } // namespace softcuda::rt
@@ -75,7 +92,13 @@ void scu_watch_access(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *, st
                       softcuda::rt::WatchPiece *piece);
 /// As above if lane i accesses `first` + i * `step`.
 void scu_watch_row(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *, std::uint32_t mask,
-                   std::uint64_t first, std::uint64_t step, const std::byte *values);
+                   std::uint64_t first, std::uint64_t step, const std::byte *values,
+                   softcuda::rt::WatchPiece *piece);
+/// As scu_texture (kernel_abi.h), in a kernel that reports the order of its accesses. `sites`: of
+/// loads, stores and atomics.
+void scu_watch_texture(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *sites,
+                       std::uint32_t operation, std::uint32_t mask, const std::uint64_t *handles,
+                       const void *const *operands, void *const *results);
 /// A thread block begins, in the tier of regions.
 void scu_watch_block(softcuda::rt::WorkerState *);
 /// The current warp arrives at a barrier of the block, in the tier of regions.

@@ -94,7 +94,7 @@ class BytesOfThreads {
 /// False if an address does not follow from the thread's index, or if another thread accesses the
 /// same bytes.
 bool add_access(const KernelPlan &plan, const ir::Instruction &i, BytesOfThreads &bytes) {
-    if (!is_in_shared(i))
+    if (!is_in_shared(i) || leaves_shared_alone(i)) // a variable's address leaves it alone, too
         return true;
     if (!i.is(Opcode::Load) && !i.is(Opcode::Store))
         return false;

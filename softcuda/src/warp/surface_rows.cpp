@@ -1,6 +1,7 @@
 // surface_rows.cpp -- decides from the shapes of the coordinates alone.
 #include "warp/surface_rows.h"
 
+#include "rt/watch_abi.h"
 #include "support/texture_operation.h"
 
 namespace softcuda::warp {
@@ -36,7 +37,8 @@ unsigned surface_groups(const KernelPlan &plan, const ir::Instruction &i) {
     if (!i.is(ir::Opcode::TextureRead) && !i.is(ir::Opcode::SurfaceWrite))
         return 0;
     const auto operation = TextureOperation::from_bits(i.attributes.immediate);
-    if (!is_plain(operation) || plan.wants_short_code)
+    if (!is_plain(operation) || plan.wants_short_code ||
+        (plan.request.watch & rt::kWatchOrder) != 0)
         return 0;
     auto shape = [&](unsigned operand) {
         const ir::Value *value = i.operand(operand);

@@ -6,7 +6,8 @@
 namespace softcuda::warp {
 
 /// The groups of lanes of which each accesses adjacent places in one row of a surface, if the
-/// places are inside; 0: the instruction has no such form, and the runtime executes it.
+/// places are inside; 0: the instruction has no such form, or is reported to a check mode, and the
+/// runtime executes it.
 [[nodiscard]] unsigned surface_groups(const KernelPlan &plan, const ir::Instruction &i);
 
 } // namespace softcuda::warp

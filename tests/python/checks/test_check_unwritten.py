@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 PROGRAM = """
-import json, sys
+import json, sys, time
 import numpy as np
 import pycuda, pycuda.autoinit
 import pycuda.driver as cuda
@@ -32,8 +32,34 @@ __global__ void gather(const int *data, int *result) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     result[i] = data[i * 7 % 1000] + data[i / 3];
 }
+__global__ void row(const int *data, int *result) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    result[i] = data[i];
+}
+__global__ void later(const int *data, int *result) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    result[i] = data[i + 5];
+}
+__global__ void tile(const int *data, int *result, int width) {
+    int x = blockIdx.x * 16 + threadIdx.x, y = blockIdx.y * 4 + threadIdx.y;
+    result[y * 32 + x] = data[y * width + x];
+}
+__global__ void vector(const int4 *data, int *result) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    int4 all = data[i];
+    result[i] = all.x + all.y + all.z + all.w;
+}
+__global__ void every_third(const int *data, int *result) {
+    result[blockIdx.x * blockDim.x + threadIdx.x] = data[3 * blockIdx.x];
+}
+__global__ void twenty(const int *data, int *result) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i % 32 < 20)
+        result[i] = data[i];
+}
 ''')
-total, fill, gather = (module.get_function(name) for name in ("total", "fill", "gather"))
+names = ("total", "fill", "gather", "row", "later", "tile", "vector", "every_third", "twenty")
+total, fill, gather, row, later, tile, vector, every_third, twenty = map(module.get_function, names)
 N = 1024
 data, result = cuda.mem_alloc(4 * N), cuda.mem_alloc(4 * N)
 cuda.memset_d32(data, 1, N)
@@ -116,3 +142,39 @@ def test_memory_that_is_allocated_again():
         "fill(again, grid=(16, 1), stream=other, **shape)"
     )
     assert findings_of(work) == []
+
+
+# A kernel's code records most reads itself, by rows of lanes: by kernel, words that it reads, and
+# words beside them.
+ROWS = {
+    "row(data, result, grid=(8, 1), stream=one, **shape)": ([0, 511], [512]),
+    "later(data, result, grid=(8, 1), stream=one, **shape)": ([5, 516], [4, 517]),
+    "tile(data, result, np.int32(48), grid=(2, 4), block=(16, 4, 1), stream=one)": (
+        [31, 48 * 15 + 16],
+        [32, 47, 48 * 3 + 32, 48 * 15 + 32],
+    ),
+    "vector(data, result, grid=(2, 1), stream=one, **shape)": ([0, 511], [512]),
+    "every_third(data, result, grid=(16, 1), stream=one, **shape)": (
+        [0, 24, 45],
+        [1, 46],
+    ),
+    "twenty(data, result, grid=(8, 1), stream=one, **shape)": ([19, 499], [20, 500]),
+}
+
+
+@pytest.mark.parametrize(
+    ("launch", "element"), [(launch, e) for launch in ROWS for e in ROWS[launch][0]]
+)
+def test_a_word_of_a_row_is_recorded(launch, element):
+    fill = f"cuda.memset_d32_async(at(data, {element}), 1, 1, other)"
+    found = findings_of(f"{launch}; time.sleep(0.3); {fill}")
+    assert {finding[1] for finding in found} == {launch.split("(")[0]}
+
+
+@pytest.mark.parametrize("launch", ROWS)
+def test_words_beside_a_row_are_not_recorded(launch):
+    fills = (
+        f"cuda.memset_d32_async(at(data, {element}), 1, 1, other)"
+        for element in ROWS[launch][1]
+    )
+    assert findings_of(";".join([launch, "time.sleep(0.3)", *fills])) == []

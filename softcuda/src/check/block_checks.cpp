@@ -191,7 +191,7 @@ void BlockChecks::texels(WatchSite &site, std::uint32_t mask, const std::uint64_
                                     state_.warp_index, clock());
     access.bytes = bytes;
     access.space = Space::Global;
-    acquire_what_was_read(access.warp);
+    acquire_pending_reads(access.warp);
     check_races(access);
 }
 

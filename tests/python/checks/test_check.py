@@ -507,7 +507,9 @@ def test_the_page(device, command, tmp_path):
         r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL
     )
     (tmp_path / "reverse.py").write_text(program)
-    shown = re.search(r"reverse\.py\n(.*?)\n\nThe lines are", page, re.DOTALL).group(1)
+    shown = re.search(
+        r"reverse\.py\n(.*?)\n\nLine numbers refer to", page, re.DOTALL
+    ).group(1)
     done = command("pycuda", "check", "--modes", "race", "reverse.py")
     assert done.returncode == 1, done.stderr
 

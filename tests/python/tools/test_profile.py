@@ -317,7 +317,7 @@ def test_softcuda_exec(command, tmp_path):
 
     program = [sys.executable, "program.py", "copy", "fail"]
     done = run("--profile=-", *program)
-    assert done.returncode == 3 and "line 3: 32 sectors" in done.stderr
+    assert done.returncode == 3 and "line 3: a load transfers 32 sectors" in done.stderr
     done = run("--profile=out.html", *program)
     assert done.returncode == 3, done.stderr
     assert "ld 32 / 4" in (tmp_path / "out.html").read_text()

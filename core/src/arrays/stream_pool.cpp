@@ -49,9 +49,7 @@ void wait_for_uses(const Context &context, CUstream stream,
         }
     } catch (const std::exception &) { // the context cannot be made current: the host waits
     }
-    const OutsideCaptures outside;
-    for (const StreamUse &use : uses)
-        (void)driver->cuEventSynchronize.status(use.done->get());
+    wait_for_end(uses);
 }
 
 StreamPool::StreamPool(CUstream stream, const Context &context, std::uint64_t capture)

@@ -367,6 +367,34 @@ def test_a_loop_of_launches_records_one_event_again(run_program):
     assert result.stderr.count("cuEventCreate(") <= 6
 
 
+def test_threads_record_the_uses_of_one_array(stream):
+    """The memory serves another array after the work of all threads, whichever recorded its event last."""
+    errors = []
+
+    def work(x, y):
+        try:
+            for _ in range(20):
+                with stream:
+                    x += y
+        except BaseException as error:
+            errors.append(error)
+
+    for _ in range(3):
+        x, y = gpuarray.zeros(SIZE, np.float32), gpuarray.zeros(SIZE, np.float32) + 1
+        delay(stream)
+        threads = [threading.Thread(target=work, args=(x, y)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert not errors
+        x.gpudata.free()
+        new = [gpuarray.zeros(SIZE, np.float32) for _ in range(4)]
+        stream.synchronize()
+        assert all((array.get() == 0).all() for array in new)
+        del x, y, new, threads
+
+
 def test_an_event_is_not_recorded_again_in_a_later_stream(device):
     """A new stream may have the handle of a stream that was closed and still works."""
     for _ in range(4):

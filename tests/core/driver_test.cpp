@@ -4,6 +4,8 @@
 
 #include "driver/trace.h"
 
+#include <pycuda/caller_lock.h>
+
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +63,27 @@ TEST(Driver, IsAnErrorInAForkedChild) {
     EXPECT_THAT(said, HasSubstr("spawn"));
     EXPECT_THAT(said, HasSubstr("[inert]"));
     EXPECT_EQ(Device::count(), 1); // the parent can continue
+}
+
+int releases = 0;
+
+/// How often a call of the driver releases the caller's lock.
+template <class Call> int releases_of(Call &&call) {
+    releases = 0;
+    set_caller_lock({[]() -> void * { return &++releases; }, [](void *) {}});
+    call();
+    set_caller_lock({});
+    return releases;
+}
+
+TEST(Driver, CallsReleaseTheCallersLockWhileTheDriverMayNeedIt) {
+    const auto ask = [] { (void)Device::count(); };
+    const auto wait = [] { (void)driver().cuCtxSynchronize.status(); };
+    EXPECT_EQ(releases_of(ask), 0);
+    EXPECT_EQ(releases_of(wait), 1);
+    const CallerLockUse use;
+    EXPECT_EQ(releases_of(ask), 1);
+    EXPECT_EQ(releases_of(wait), 1);
 }
 
 CUresult add(int *result, int left, const char *) {

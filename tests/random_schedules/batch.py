@@ -84,8 +84,9 @@ class Batch:
             name.unlink()
         return done.returncode, (done.stdout + done.stderr).strip()
 
-    def many(self, seeds, count: int, schedule: int) -> list[int]:
-        """The seeds of the programs that fail when all of them run in one process. A crash fails all of the rest."""
+    def many(self, seeds, count: int, schedule: int) -> dict[int, str]:
+        """The seeds of the programs that fail when all of them run in one process, with what they printed. A crash fails
+        all of the rest."""
         bodies = [
             body_of(
                 program(seed, count, self.devices, self.nccl), self.devices, self.nccl
@@ -99,9 +100,13 @@ class Batch:
         )
         # The first programs of a process compile their kernels.
         status, output = self.run(text, schedule, PATIENCE + 30 * len(bodies))
-        lines = output.splitlines()
-        passed = {int(line.split()[1]) for line in lines if line.startswith("passed ")}
-        return [seed for seed in seeds if seed not in passed or status not in (0, 1)]
+        if status not in (0, 1):
+            return dict.fromkeys(seeds, f"exit status {status}\n{output[-4000:]}")
+        parts = re.split(r"^(passed|failed) (\d+)$", output, flags=re.MULTILINE)[1:]
+        results = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+        return {
+            int(seed): text for verdict, seed, text in results if verdict == "failed"
+        }
 
     def attempt(
         self, steps: list[Step], schedules, symptom: str = ""
@@ -147,7 +152,7 @@ class Batch:
 
 #: Runs the programs one after the other in one process, each with names of its own.
 RUN_ALL = """
-import traceback
+import sys, traceback
 
 failed = False
 for seed, body in {programs!r}.items():
@@ -156,6 +161,7 @@ for seed, body in {programs!r}.items():
         print("passed", seed, flush=True)
     except BaseException:
         failed = True
-        traceback.print_exc()
+        print("failed", seed)
+        traceback.print_exc(file=sys.stdout)
 raise SystemExit(failed)
 """

@@ -84,17 +84,15 @@ class Writer:
 
     def __init__(self):
         self.lines: list[str] = []
-        self.order = Order()
+        self.order = Order(PAGE_LOCKED)
         self.values = Values()
 
     # ---- orders ----------------------------------------------------------------------------
 
     def prepare(self, step: Step, reads, writes) -> None:
         """Makes the step's stream wait for all that it depends on."""
-        for other in self.order.missing(self.order.known(step.stream), reads, writes):
-            if other in self.order.missing(
-                self.order.known(step.stream), reads, writes
-            ):
+        for other in self.order.missing(step.stream, reads, writes):
+            if other in self.order.missing(step.stream, reads, writes):
                 self.wait(step, other, step.waits.get(other, "event"))
 
     def wait(self, step: Step, other: Stream, how: str) -> None:
@@ -109,8 +107,8 @@ class Writer:
         self.order.host_waits(stream, by_event=how != "stream")
 
     def host_needs(self, reads=(), writes=()) -> None:
-        for other in self.order.missing(self.order.host, reads, writes):
-            if other in self.order.missing(self.order.host, reads, writes):
+        for other in self.order.missing(None, reads, writes):
+            if other in self.order.missing(None, reads, writes):
                 self.host_waits(other)
         self.order.host_accesses(reads, writes)
 

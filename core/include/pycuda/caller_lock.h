@@ -1,9 +1,11 @@
 // caller_lock.h -- a lock that programs hold while they call the library, such as Python's GIL.
 //
 // A function of the host in a stream may need the lock. A call that waits for the stream while it
-// holds the lock would wait for ever. So the table of driver functions releases the lock in each
-// call that can wait (driver.h), and a thread that waits for a mutex of the library releases it too
-// (CallerMutex).
+// holds the lock would wait for ever, and so would a call that waits for a lock of the driver, which
+// another thread holds until the function has run. So the table of driver functions releases the
+// caller's lock in each call that can wait for work, and in all calls while such functions exist
+// (driver.h); calls of NVIDIA's libraries do the same, and a thread that waits for a mutex of the
+// library releases it too (CallerMutex).
 #pragma once
 
 #include <atomic>
@@ -35,9 +37,9 @@ class [[nodiscard]] CallerUnlocked {
     void *released_;
 };
 
-/// Exists while work in a stream may need the caller's lock: a function of the host that runs once,
-/// or a graph with such functions. Meanwhile calls that add work to a stream release the lock,
-/// because they wait if the stream's queue is full.
+/// Exists while the driver may need the caller's lock: for a function of the host that runs once, a
+/// graph with such functions, or a tool that the driver calls. Meanwhile every call of the driver
+/// releases the lock, because it may wait for a place in a full queue or for a lock of the driver.
 class [[nodiscard]] CallerLockUse {
   public:
     CallerLockUse() noexcept { uses_.fetch_add(1, std::memory_order_relaxed); }

@@ -14,6 +14,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <tuple>
 
@@ -21,14 +22,12 @@ namespace pycuda {
 
 class Library;
 
-/// What a function of the driver may wait for: nothing, a place in the queue of a stream, or work
-/// of the device.
-enum class DriverWait { None, Queue, Work };
+/// What a function of the driver may wait for: the driver's own locks, or also work of the device.
+enum class DriverWait { Locks, Work };
 
-/// One function of the driver library. A call that can wait releases the caller's lock
-/// (caller_lock.h): for work always, for a place in a queue while work that is queued may need the
-/// lock.
-template <class Pointer, DriverWait wait = DriverWait::None> class DriverFunction;
+/// One function of the driver library. A call that can wait for work releases the caller's lock
+/// (caller_lock.h), and each other call does while the driver may need that lock (CallerLockUse).
+template <class Pointer, DriverWait wait = DriverWait::Locks> class DriverFunction;
 
 /// One function of the driver library, of this signature.
 template <class... Args, DriverWait wait> class DriverFunction<CUresult(CUDAAPI *)(Args...), wait> {
@@ -40,12 +39,9 @@ template <class... Args, DriverWait wait> class DriverFunction<CUresult(CUDAAPI 
 
     /// Returns the result. Throws only if the driver lacks the function.
     [[nodiscard]] CUresult status(Args... args) const {
-        if constexpr (wait == DriverWait::None)
+        if (wait == DriverWait::Locks && !CallerLockUse::any()) [[likely]]
             return pointer_(args...);
-        else if (wait == DriverWait::Queue && !CallerLockUse::any()) [[likely]]
-            return pointer_(args...);
-        else
-            return unlocked(args...);
+        return unlocked(args...);
     }
 
     /// Calls the function and returns what it writes to its first argument, which is left out.
@@ -60,9 +56,6 @@ template <class... Args, DriverWait wait> class DriverFunction<CUresult(CUDAAPI 
 
     /// False if the driver is too old for the function; a call then throws an Error.
     bool available() const noexcept { return available_; }
-
-    /// The function itself, which does not release the caller's lock.
-    Pointer get() const noexcept { return pointer_; }
 
   private:
     friend struct DriverLoader;
@@ -79,8 +72,6 @@ template <class... Args, DriverWait wait> class DriverFunction<CUresult(CUDAAPI 
 /// The functions as members: driver().cuMemAlloc, and so on for each row of abi/driver.def.
 struct DriverTable {
 #define PYCUDA_FUNCTION(name, symbol, version) DriverFunction<PFN_##name##_v##version> name;
-#define PYCUDA_QUEUEING(name, symbol, version)                                                     \
-    DriverFunction<PFN_##name##_v##version, DriverWait::Queue> name;
 #define PYCUDA_WAITING(name, symbol, version)                                                      \
     DriverFunction<PFN_##name##_v##version, DriverWait::Work> name;
 #include <abi/driver.def>
@@ -119,6 +110,7 @@ class Driver : public DriverTable {
     std::string path_;
     int version_ = 0;
     ImageKind image_kind_ = ImageKind::Cubin;
+    std::optional<CallerLockUse> tool_; ///< a tool that the driver calls may need the lock
 };
 
 namespace detail {

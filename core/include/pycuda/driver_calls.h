@@ -33,6 +33,11 @@ void settle_current_context() noexcept;
 /// True if the work of the stream is being recorded. Throws Error if the stream is invalid.
 [[nodiscard]] bool is_capturing(CUstream stream);
 
+/// True while the default stream of the current context takes no work, because a stream that waits
+/// for it is being captured. (The flags of such a stream cannot be read: a GPU's driver ends the
+/// capture.)
+[[nodiscard]] bool capture_blocks_default_stream();
+
 /// True if the default stream of the current context has no work. False if a capture forbids the
 /// question.
 [[nodiscard]] bool default_stream_is_idle();

@@ -9,6 +9,7 @@
 #include <pycuda/caller_lock.h>
 #include <pycuda/copy.h>
 #include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 #include <pycuda/event.h>
 #include <pycuda/kept_objects.h>
 
@@ -21,14 +22,6 @@ namespace {
 
 std::string name_of(const Context &context) {
     return "cuda:" + std::to_string(context.device().get());
-}
-
-/// Whether a stream that captures and the default stream wait for each other. The flags of such a
-/// stream cannot be read: a GPU's driver ends the capture.
-bool captures_in_blocking_stream() {
-    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
-    return driver().cuStreamIsCapturing.status(nullptr, &status) ==
-           CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
 } // namespace
@@ -83,7 +76,7 @@ void Work::follow(StreamRef producer) {
         return;
     if (is_captured() && detail::CaptureMemory::of(producer) == nullptr) {
         // Recorded work cannot wait for work that runs now.
-        if (producer.is_default() && captures_in_blocking_stream())
+        if (producer.is_default() && capture_blocks_default_stream())
             return; // the launch of the graph waits for the default stream
         const detail::OutsideCaptures outside;
         return synchronize(producer);

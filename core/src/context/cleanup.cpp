@@ -39,7 +39,7 @@ void report_cleanup(const char *function, CUresult result) noexcept {
         return;
     const char *text = "unknown error";
     if (const Driver *loaded = driver_for_cleanup())
-        loaded->cuGetErrorString.get()(result, &text);
+        (void)loaded->cuGetErrorString.status(result, &text);
     std::fprintf(stderr,
                  "PyCUDA WARNING: a clean-up operation failed (dead context maybe?)\n"
                  "%s failed: %s\n",
@@ -57,15 +57,15 @@ void run_cleanup(const Context &context, const char *function, CUresult (*call)(
     if (!loaded || !context.usable())
         return;
     CUcontext current = nullptr;
-    if (loaded->cuCtxGetCurrent.get()(&current) != CUDA_SUCCESS)
+    if (loaded->cuCtxGetCurrent.status(&current) != CUDA_SUCCESS)
         return;
     const bool elsewhere = current != context.get();
-    CUresult result = elsewhere ? loaded->cuCtxPushCurrent.get()(context.get()) : CUDA_SUCCESS;
+    CUresult result = elsewhere ? loaded->cuCtxPushCurrent.status(context.get()) : CUDA_SUCCESS;
     if (result == CUDA_SUCCESS) {
         const OutsideCaptures outside; // a destructor may run while this thread records a graph
         result = call(data);
         if (elsewhere)
-            loaded->cuCtxPopCurrent.get()(&current);
+            (void)loaded->cuCtxPopCurrent.status(&current);
     }
     report_cleanup(function, result);
 }

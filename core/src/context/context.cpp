@@ -155,7 +155,7 @@ bool primary_is_active(CUdevice device) noexcept {
     unsigned flags = 0;
     int active = 0;
     return loaded &&
-           loaded->cuDevicePrimaryCtxGetState.get()(device, &flags, &active) == CUDA_SUCCESS &&
+           loaded->cuDevicePrimaryCtxGetState.status(device, &flags, &active) == CUDA_SUCCESS &&
            active;
 }
 
@@ -250,7 +250,7 @@ CUresult detail::ContextOwner::give_back() noexcept {
     if (state->holders.fetch_sub(1) == 1)
         state->end(*loaded, handle);
     if (const CUevent mark = spare_mark.exchange(nullptr))
-        report_cleanup("cuEventDestroy", loaded->cuEventDestroy.get()(mark));
+        report_cleanup("cuEventDestroy", loaded->cuEventDestroy.status(mark));
     if (hold == Hold::Own) {
         registry().retire(handle);
         return loaded->cuCtxDestroy.status(handle);
@@ -273,11 +273,11 @@ void detail::ContextState::end(const Driver &loaded, CUcontext context) noexcept
         actions.swap(last_actions_);
     }
     CUcontext popped = nullptr;
-    if (actions.empty() || loaded.cuCtxPushCurrent.get()(context) != CUDA_SUCCESS)
+    if (actions.empty() || loaded.cuCtxPushCurrent.status(context) != CUDA_SUCCESS)
         return; // the objects of the actions are destroyed with the context
     for (const auto &[name, action] : actions)
         action();
-    report_cleanup("cuCtxPopCurrent", loaded.cuCtxPopCurrent.get()(&popped));
+    report_cleanup("cuCtxPopCurrent", loaded.cuCtxPopCurrent.status(&popped));
 }
 
 Context Context::primary(const Device &device, unsigned flags) {
@@ -546,7 +546,7 @@ ScopedContext::ScopedContext(const Context &context) {
 ScopedContext::~ScopedContext() {
     CUcontext popped = nullptr;
     if (const Driver *loaded = pushed_ ? driver_for_cleanup() : nullptr)
-        detail::report_cleanup("cuCtxPopCurrent", loaded->cuCtxPopCurrent.get()(&popped));
+        detail::report_cleanup("cuCtxPopCurrent", loaded->cuCtxPopCurrent.status(&popped));
 }
 
 } // namespace pycuda

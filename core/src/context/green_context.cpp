@@ -67,7 +67,7 @@ GreenContext::GreenContext(const Device &device, const SmResource &resource)
 
 GreenContext::~GreenContext() {
     if (const Driver *loaded = driver_for_cleanup())
-        detail::report_cleanup("cuGreenCtxDestroy", loaded->cuGreenCtxDestroy.get()(handle_));
+        detail::report_cleanup("cuGreenCtxDestroy", loaded->cuGreenCtxDestroy.status(handle_));
 }
 
 Stream GreenContext::create_stream(int priority) const {

@@ -17,6 +17,9 @@
 
 #include <pthread.h>
 
+#include <dlfcn.h>
+
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
@@ -58,7 +61,7 @@ struct DriverLoader {
         }
         static CUresult CUDAAPI traced(Args... args) {
             const auto &function = traced_functions().*Member;
-            return trace::call(function.name(), function.get(), args...);
+            return trace::call(function.name(), function.pointer_, args...);
         }
     };
 
@@ -97,6 +100,13 @@ struct DriverLoader {
         return ask && std::strcmp(ask(), "ptx") == 0 ? ImageKind::Ptx : ImageKind::Cubin;
     }
 
+    /// Whether NVIDIA's driver calls a tool in its functions. compute-sanitizer takes Python's GIL
+    /// there, to note where the program is, while the driver holds its locks.
+    static bool has_tool() {
+        return std::getenv("CUDA_INJECTION64_PATH") != nullptr ||
+               ::dlopen("libsanitizer-collection.so", RTLD_NOW | RTLD_NOLOAD) != nullptr;
+    }
+
     static const Driver &load(std::shared_ptr<Library> library) {
         Driver &driver = *(newest_ = new Driver());
         DriverLoader loader(*library);
@@ -109,6 +119,8 @@ struct DriverLoader {
         driver.path_ = library->path();
         driver.library_ = std::move(library);
         driver.image_kind_ = image_kind(driver.extensions_.scuImageKind);
+        if (has_tool())
+            driver.tool_.emplace();
         int version = 0;
         driver.cuDriverGetVersion(&version);
         driver.version_ = version;
@@ -245,7 +257,7 @@ bool interrupt_device_work() noexcept {
         return false;
     const auto interrupt = loaded->extensions().scuCtxInterrupt;
     CUcontext context = nullptr;
-    if (!interrupt || loaded->cuCtxGetCurrent.get()(&context) != CUDA_SUCCESS || !context)
+    if (!interrupt || loaded->cuCtxGetCurrent.status(&context) != CUDA_SUCCESS || !context)
         return false;
     return interrupt(context) == CUDA_SUCCESS;
 }

@@ -14,7 +14,7 @@ ImageKind loaded_image_kind() { return driver().image_kind(); }
 bool has_current_context() noexcept {
     const Driver *loaded = driver_for_cleanup();
     CUcontext handle = nullptr;
-    return loaded != nullptr && loaded->cuCtxGetCurrent.get()(&handle) == CUDA_SUCCESS &&
+    return loaded != nullptr && loaded->cuCtxGetCurrent.status(&handle) == CUDA_SUCCESS &&
            handle != nullptr;
 }
 
@@ -27,6 +27,12 @@ bool is_capturing(CUstream stream) {
     CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
     driver().cuStreamIsCapturing(stream, &capture);
     return capture != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+bool capture_blocks_default_stream() {
+    CUstreamCaptureStatus capture = CU_STREAM_CAPTURE_STATUS_NONE;
+    return driver().cuStreamIsCapturing.status(nullptr, &capture) ==
+           CUDA_ERROR_STREAM_CAPTURE_IMPLICIT;
 }
 
 CUcontext context_of(CUstream stream) {

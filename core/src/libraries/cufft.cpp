@@ -149,6 +149,7 @@ struct FourierState {
         }
         const detail::OutsideCaptures outside; // a plan loads kernels
         plans.emplace_front(key);
+        finish_library_setup();
         if (plans.size() > most_plans)
             plans.pop_back();
         return plans.front();

@@ -76,8 +76,10 @@ class SolverCall {
         : use_(stream), stream_(use_.stream()), lock_(a.context()->libraries().solver_mutex) {
         const detail::OutsideCaptures outside; // the library may load kernels and allocate
         LibraryHandles &handles = a.context()->libraries();
-        if (handles.solver == nullptr)
+        if (handles.solver == nullptr) {
             handles.solver = std::make_shared<SolverState>();
+            finish_library_setup();
+        }
         state_ = handles.solver.get();
         if (!use_.is_captured())
             follow_last_call(a);

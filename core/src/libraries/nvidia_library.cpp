@@ -5,6 +5,7 @@
 
 #include <pycuda/array_libraries.h>
 #include <pycuda/device_traits.h>
+#include <pycuda/driver.h>
 #include <pycuda/driver_calls.h>
 #include <pycuda/error.h>
 
@@ -105,6 +106,11 @@ int narrow_extent(std::int64_t value, const char *what) {
         throw std::invalid_argument(std::string(what) + " is " + std::to_string(value) +
                                     "; at most 2147483647 can be handled at once");
     return static_cast<int>(value);
+}
+
+void finish_library_setup() {
+    if (!capture_blocks_default_stream()) // else the launch of the graph waits for it
+        driver().cuStreamSynchronize(nullptr);
 }
 
 bool host_has_arrays() {

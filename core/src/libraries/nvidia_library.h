@@ -109,7 +109,7 @@ template <class... Args> class LibraryFunction<int(Args...)> {
     int status(Args... args) const noexcept {
         if (!CallerLockUse::any()) [[likely]]
             return pointer_(args...);
-        const CallerUnlocked unlocked; // the library may wait for the device, or for a full queue
+        const CallerUnlocked unlocked; // it calls the driver, as in driver.h
         return pointer_(args...);
     }
 
@@ -173,6 +173,10 @@ template <class Table> const Table *library_table() {
     return table;
 }
 
+/// Waits for what a library has queued in the default stream to make a handle or a plan, such as
+/// copies of cuFFT's tables: a non-blocking stream would not wait for it. Call it after each.
+void finish_library_setup();
+
 template <class Table> struct LibraryState {
     LibraryState() { library_table<Table>()->create(&handle); }
     ~LibraryState() { (void)library_table<Table>()->destroy.status(handle); }
@@ -188,8 +192,10 @@ template <class Table> class LibraryCall {
     LibraryCall(CallerMutex &mutex, std::shared_ptr<State> &state, StreamRef stream)
         : lock_(mutex) {
         const detail::OutsideCaptures outside; // a new handle allocates
-        if (state == nullptr)
+        if (state == nullptr) {
             state = std::make_shared<State>();
+            finish_library_setup();
+        }
         handle_ = state->handle;
         library_table<Table>()->set_stream(handle_, stream.get());
     }

@@ -44,7 +44,7 @@ struct PhysicalMemory::State {
 
     ~State() {
         if (const Driver *loaded = driver_for_cleanup())
-            detail::report_cleanup("cuMemRelease", loaded->cuMemRelease.get()(handle));
+            detail::report_cleanup("cuMemRelease", loaded->cuMemRelease.status(handle));
     }
 };
 
@@ -138,9 +138,9 @@ void VirtualMemory::close() noexcept {
     if (loaded && address_) {
         for (const auto &[offset, memory] : mapped_)
             detail::report_cleanup("cuMemUnmap",
-                                   loaded->cuMemUnmap.get()(address_ + offset, memory.size()));
+                                   loaded->cuMemUnmap.status(address_ + offset, memory.size()));
         detail::report_cleanup("cuMemAddressFree",
-                               loaded->cuMemAddressFree.get()(address_, bytes_));
+                               loaded->cuMemAddressFree.status(address_, bytes_));
     }
     mapped_.clear();
     address_ = 0;

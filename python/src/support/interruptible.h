@@ -3,7 +3,6 @@
 
 #include "support/bindings.h"
 
-#include <pycuda/caller_lock.h>
 #include <pycuda/error.h>
 #include <pycuda/wait.h>
 
@@ -31,10 +30,6 @@ template <class Wait> void wait_with_signals(Wait &&wait) {
     SignalWatch watch;
     KeepWaiting keep_waiting = watch.keep_waiting();
     try {
-        // A thread with a full queue may keep locks of the driver until a Python function has run.
-        std::optional<nb::gil_scoped_release> release;
-        if (CallerLockUse::any())
-            release.emplace();
         wait(keep_waiting);
     } catch (const Error &) { // Interrupted, or the result of the interrupted work
         watch.rethrow();

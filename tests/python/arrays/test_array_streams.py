@@ -512,3 +512,15 @@ def test_interface_names_the_stream(stream):
     assert x.__cuda_array_interface__["stream"] is None  # no wait is needed
     with stream:
         assert x.__cuda_array_interface__["stream"] == stream.handle
+
+
+@pytest.mark.parametrize("n", [483, 490, 507, 1014, 1025, 4103])
+def test_the_first_transform_of_a_length_while_the_default_stream_is_busy(stream, n):
+    """cuFFT copies the tables of a new plan in the default stream, for which this stream does not wait."""
+    x = np.random.default_rng(2).random(n) + 1j
+    with stream:
+        on_device = gpuarray.to_gpu(x)
+    delay(None)
+    with stream:
+        found = fft.fft(on_device).get()
+    np.testing.assert_allclose(found, np.fft.fft(x), rtol=1e-9, atol=1e-9)

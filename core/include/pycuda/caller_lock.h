@@ -1,11 +1,11 @@
 // caller_lock.h -- a lock that programs hold while they call the library, such as Python's GIL.
 //
 // A function of the host in a stream may need the lock. A call that waits for the stream while it
-// holds the lock would wait for ever, and so would a call that waits for a lock of the driver, which
-// another thread holds until the function has run. So the table of driver functions releases the
-// caller's lock in each call that can wait for work, and in all calls while such functions exist
-// (driver.h); calls of NVIDIA's libraries do the same, and a thread that waits for a mutex of the
-// library releases it too (CallerMutex).
+// holds the lock would wait for ever, and so would a call that waits for a lock of the driver,
+// which another thread holds until the function has run. So the table of driver functions releases
+// the caller's lock in each call that can wait for work, and in all calls while such functions
+// exist (driver.h); calls of NVIDIA's libraries do the same, and a thread that waits for a mutex of
+// the library releases it too (CallerMutex).
 #pragma once
 
 #include <atomic>

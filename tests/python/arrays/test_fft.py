@@ -99,6 +99,15 @@ def test_shifts_and_frequencies():
         check("ifftshift", numbers(shape, "c16"), axes=0)
     np.testing.assert_array_equal(fft.fftfreq(7, 0.5).get(), np.fft.fftfreq(7, 0.5))
     np.testing.assert_array_equal(fft.rfftfreq(8).get(), np.fft.rfftfreq(8))
+    for n in (1, 2, 3, 8, 1001):
+        for d in (1, 0.1, 3.7, -2):
+            np.testing.assert_array_equal(fft.fftfreq(n, d).get(), np.fft.fftfreq(n, d))
+            np.testing.assert_array_equal(
+                fft.rfftfreq(n, d).get(), np.fft.rfftfreq(n, d)
+            )
+    for wrong in (2.5, -1, "8"):
+        with pytest.raises(ValueError, match="n must be an integer"):
+            fft.fftfreq(wrong)
 
 
 def test_into_out_and_of_nothing():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda.arrays.creation.conversion import as_array, put_into
+from pycuda.arrays.creation.ranges import arange
 from pycuda.arrays.fourier.transforms import (
     complex_transform,
     direct,
@@ -298,6 +299,12 @@ def irfft2(a, s=None, axes=(-2, -1), norm=None, out=None):
 # Frequencies
 
 
+def _frequency_step(n, d) -> float:
+    if not isinstance(n, (int, np.integer)) or n < 0:
+        raise ValueError(f"n must be an integer that is not negative, not {n!r}")
+    return float(1.0 / (n * d))
+
+
 @public("fft", numpy=False)
 def fftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
     """Compute the frequencies of the elements of :func:`fft`, in cycles per unit of ``d``.
@@ -311,7 +318,9 @@ def fftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
     array([ 0. ,  0.5, -1. , -0.5])
     """
     check_device(device)
-    return as_array(np.fft.fftfreq(n, d).astype(dtype or np.float64, copy=False))
+    step = _frequency_step(n, d)
+    counts = roll(arange(-(n // 2), n - n // 2, dtype=np.int64), -(n // 2))
+    return (counts * step).astype(dtype or np.float64, copy=False)
 
 
 @public("fft", numpy=False)
@@ -324,7 +333,10 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype=None, device=None):
     array([0. , 0.5, 1. ])
     """
     check_device(device)
-    return as_array(np.fft.rfftfreq(n, d).astype(dtype or np.float64, copy=False))
+    step = _frequency_step(n, d)
+    return (arange(n // 2 + 1, dtype=np.int64) * step).astype(
+        dtype or np.float64, copy=False
+    )
 
 
 def _shifted(x, axes, inverse: bool):

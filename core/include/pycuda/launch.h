@@ -74,9 +74,9 @@ template <class T> void push(ArgumentBlock &block, T &argument) {
     }
 }
 
-template <class T> void before_launch(T &argument) {
+template <class T> void before_launch(T &argument, StreamRef stream) {
     if constexpr (std::is_same_v<std::remove_cv_t<T>, StagedArgument>)
-        argument.before_launch();
+        argument.before_launch(stream);
 }
 
 template <class T> void after_launch(T &argument) {
@@ -98,7 +98,7 @@ void launch(const Function &function, const LaunchConfig &config, Args &&...args
     ArgumentBlock block(function);
     block.check_count(sizeof...(Args));
     (detail::push(block, args), ...);
-    (detail::before_launch(args), ...);
+    (detail::before_launch(args, config.stream), ...);
     launch(function, config, block);
     if constexpr (detail::any_staged<Args...>) {
         synchronize(config.stream);

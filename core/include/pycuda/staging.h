@@ -28,7 +28,9 @@ class StagedArgument {
     void *host() const noexcept { return host_; }
     std::size_t size() const noexcept { return bytes_; }
 
-    void before_launch();
+    /// Copies the data to the device, as work of the launch's stream.
+    void before_launch(StreamRef stream);
+    /// Copies the results to the host. Call it when the launch's stream is done.
     void after_launch(const KeepWaiting &keep_waiting = {});
 
   private:

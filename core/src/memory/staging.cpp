@@ -9,9 +9,9 @@ const DeviceMemory &StagedArgument::device() {
     return *memory_;
 }
 
-void StagedArgument::before_launch() {
+void StagedArgument::before_launch(StreamRef stream) {
     if (direction_ != Direction::Out)
-        copy_to_device(device().get(), host_, bytes_);
+        copy_to_device_async(device().get(), host_, bytes_, stream);
 }
 
 void StagedArgument::after_launch(const KeepWaiting &keep_waiting) {

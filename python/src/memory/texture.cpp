@@ -14,9 +14,11 @@
 #include "support/python_object.h"
 #include "support/with_block.h"
 
+#include <pycuda/array_memory.h>
 #include <pycuda/copy.h>
 #include <pycuda/module.h>
 #include <pycuda/texture.h>
+#include <pycuda/work.h>
 
 #include <nanobind/stl/string.h>
 
@@ -46,7 +48,11 @@ void rebind(const Module &module, CUdeviceptr variable, std::unique_ptr<Binding<
         bound->wait();
     const auto number = made->object().get();
     static_cast<void>(module.get()); // throws if the module was unloaded
-    copy_to_device(variable, &number, sizeof number);
+    // In a stream of its own, which is waited for: the host does not wait for the end of a small
+    // copy in the default stream, nor does a non-blocking stream with the next launch.
+    const WorkOutsideCapture outside;
+    Work work(ArrayContext::current()->side_stream());
+    copy_to_device(variable, &number, sizeof number, work);
     bound.swap(made);
 }
 

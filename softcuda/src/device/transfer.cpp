@@ -40,6 +40,14 @@ bool is_of_host(std::uint64_t address) {
     return !found || found->is_host();
 }
 
+/// Memory of a device that every command can access: an access of mapped memory may fail, and the
+/// call then says so.
+bool is_of_device(std::uint64_t address) {
+    const std::optional<Allocation> found = System::get().memory().find(address);
+    return found && !found->is_host() && !found->is_managed() &&
+           found->kind != MemoryKind::Mapped && found->kind != MemoryKind::Shared;
+}
+
 std::string direction(const Copy &copy) {
     return std::string(is_of_host(copy.source.address) ? "host" : "device") + " to " +
            (is_of_host(copy.destination.address) ? "host" : "device");
@@ -89,6 +97,20 @@ std::shared_ptr<Transfer> take_along(Context &context, const Copy &copy) {
     auto transfer = std::make_shared<Transfer>(context, there);
     transfer->keep(std::move(memory));
     return transfer;
+}
+
+/// The most bytes of a synchronous copy from pageable memory that may be on their way when the call
+/// returns (NVIDIA's programming guide, "Asynchronous Concurrent Execution").
+constexpr std::uint64_t kMostOnTheirWay = std::uint64_t{64} << 10;
+
+/// Whether a schedule lets the call of a synchronous copy return before the copy is done: the host
+/// waits neither for copies within devices nor for the end of a small copy from pageable memory.
+bool may_end_later(const Copy &copy) {
+    if (!System::get().timeline().schedule() || !is_of_device(copy.destination.address))
+        return false;
+    return is_of_device(copy.source.address) ||
+           (is_pageable(copy.source.address) &&
+            copy.width * copy.height * copy.depth <= kMostOnTheirWay);
 }
 
 } // namespace
@@ -173,6 +195,11 @@ void enqueue(Stream &stream, const Copy &copy, Wait wait) {
         capture::forbid(stream);
     else if (capture::any() && capture::add(stream, CopyWork{described(copy), copy}))
         return;
+    if (wait == Wait::UntilDone && may_end_later(copy)) {
+        if (is_pageable(copy.source.address))
+            stream.context().synchronize(stream);
+        wait = Wait::No;
+    }
     if (wait == Wait::No)
         if (const std::shared_ptr<Transfer> taken = take_along(stream.context(), copy))
             return put(stream, taken, Wait::No);
@@ -191,7 +218,8 @@ void enqueue(Stream &stream, const Fill &fill, Wait wait) {
         capture::forbid(stream);
     else if (capture::any() && !fill.empty() && capture::add(stream, FillWork{fill}))
         return;
-    put(stream, std::make_shared<Transfer>(stream.context(), fill), wait);
+    const bool later = System::get().timeline().schedule() && is_of_device(fill.address);
+    put(stream, std::make_shared<Transfer>(stream.context(), fill), later ? Wait::No : wait);
 }
 
 } // namespace softcuda::device

@@ -69,3 +69,33 @@ print(x.get().sum().hex(), y.sum().hex())
     usual = run_program(program)
     assert usual.returncode == 0, usual.stderr
     assert set(results(run_program, program, range(4))) == {usual.stdout}
+
+
+def test_a_texture_reference_is_set_for_every_stream(run_program):
+    program = """
+import numpy as np
+import pycuda.autoinit
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+module = SourceModule(r'''
+texture<float, 1, cudaReadModeElementType> numbers;
+__global__ void read(float *z) { z[threadIdx.x] = tex1Dfetch(numbers, threadIdx.x); }
+''')
+read, numbers = module.get_function("read"), module.get_texref("numbers")
+stream = cuda.Stream(cuda.stream_flags.NON_BLOCKING)
+result = cuda.pagelocked_zeros(4, np.float32)
+on_device = cuda.mem_alloc(16)
+memories = [cuda.to_device(np.full(4, k, np.float32)) for k in (1, 2)]
+cuda.Context.synchronize()
+for memory in memories:
+    numbers.set_address(memory, 16)
+    read(on_device, block=(4, 1, 1), stream=stream)
+    cuda.memcpy_dtoh_async(result, on_device, stream)
+    stream.synchronize()
+    print(result)
+    cuda.Context.synchronize()
+"""
+    usual = run_program(program)
+    assert usual.stdout == "[1. 1. 1. 1.]\n[2. 2. 2. 2.]\n", usual.stderr
+    assert set(results(run_program, program, range(4))) == {usual.stdout}

@@ -84,7 +84,7 @@ TEST_F(GraphMemoryTest, AnAllocationIsCaptured) {
     ASSERT_EQ(cuGraphInstantiate(&exec, graph, 0), CUDA_SUCCESS);
     EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
     for (int i = 0; i < 3; i++) {
-        ASSERT_EQ(cuMemsetD32(out, 0, 16), CUDA_SUCCESS);
+        ASSERT_EQ(cuMemsetD32Async(out, 0, 16, stream), CUDA_SUCCESS);
         ASSERT_EQ(cuGraphLaunch(exec, stream), CUDA_SUCCESS);
         ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
         EXPECT_EQ(read_words(out, 16), std::vector<std::int32_t>(16, 6));

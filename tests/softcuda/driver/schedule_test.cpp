@@ -341,6 +341,33 @@ TEST(ScheduleTest, WaitsAndQueriesOfTheHostHold) {
         {1, 2, 3, 4, 5, 6});
 }
 
+/// The host waits neither for fills of device memory, nor for copies within it, nor for the end of
+/// small copies from pageable memory; a non-blocking stream does not wait for the default stream.
+TEST(ScheduleTest, AForgottenWaitForACallWithoutAStreamIsSeen) {
+    const auto program = [](const std::function<void(CUdeviceptr)> &call) {
+        return [call] {
+            Program p;
+            CUstream a = p.stream();
+            std::int32_t *const seen = p.page_locked(1);
+            call(p.list + 4);
+            OK(cuMemcpyDtoHAsync(seen, p.list + 4, 4, a));
+            OK(cuStreamSynchronize(a));
+            return Words{seen[0]};
+        };
+    };
+    expect_found(program([](CUdeviceptr to) { OK(cuMemsetD32(to, 7, 1)); }), {7});
+    expect_found(program([](CUdeviceptr to) {
+                     OK(cuMemsetD32(to + 4, 7, 1));
+                     OK(cuMemcpyDtoD(to, to + 4, 4));
+                 }),
+                 {7});
+    expect_found(program([](CUdeviceptr to) {
+                     const std::int32_t word = 7;
+                     OK(cuMemcpyHtoD(to, &word, 4));
+                 }),
+                 {7});
+}
+
 TEST(ScheduleTest, SynchronousCallsHold) {
     expect_constant(
         [] {
@@ -368,6 +395,7 @@ TEST(ScheduleTest, ValuesInMemoryHold) {
             CUdeviceptr flag = 0;
             OK(cuMemAlloc(&flag, 4));
             OK(cuMemsetD32(flag, 0, 1));
+            OK(cuCtxSynchronize());
             OK(cuStreamWaitValue32(a, flag, 1, CU_STREAM_WAIT_VALUE_GEQ));
             p.append(a, 2);
             p.append(b, 1);

@@ -2,8 +2,8 @@
 
     ninja -C build/release hand_written && ./run benchmarks/softcuda/course_kernels.py [--processor-time] [NAME...]
 
-Nobody tuned softcuda for these kernels: convolutions through a shared tile, page rank, and a
-grid-stride sum. Each ratio is the least time of the C++ function
+Nobody tuned softcuda for these kernels: convolutions through a shared tile, page rank, a
+grid-stride sum, and images and sounds whose pixels and samples are structures of bytes or halves. Each ratio is the least time of the C++ function
 (``hand_written/course.cpp``) divided by softcuda's: more is better. The results are compared first. NAME is the begin of
 a row's name. ``--processor-time`` is for a machine with other work: one thread on both sides, and its processor time.
 """
@@ -83,6 +83,18 @@ extern "C" __global__ void grid_sum(const float *x, float *out, int n) {
     if (threadIdx.x == 0)
         out[blockIdx.x] = part[0];
 }
+extern "C" __global__ void grey(const unsigned char *rgb, unsigned char *out, int width, int height) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height)
+        return;
+    int i = 3 * (y * width + x);
+    out[y * width + x] = (rgb[i] * 77 + rgb[i + 1] * 150 + rgb[i + 2] * 29) >> 8;
+}
+extern "C" __global__ void to_mono(const short *stereo, short *out, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        out[i] = (stereo[2 * i] + stereo[2 * i + 1]) / 2;
+}
 """
 
 #: Both runs, and a function that returns both results.
@@ -157,6 +169,30 @@ def rows(module) -> Iterator[tuple[str, Row]]:  # noqa: ANN001
     yield (
         "grid-stride sum",
         (run, theirs, lambda: tuple(a.sum(dtype=float) for a in results())),
+    )
+    pixels = rng.integers(0, 256, (SIDE, SIDE, 3)).astype(np.uint8)
+    wanted, count = pixels[..., 0].copy(), np.int32(SIDE * SIDE)
+    for x, y in (32, 8), (16, 16):
+        grid, block = (SIDE // x, SIDE // y), (x, y, 1)
+        run, _, results = row(
+            module, "grey", "grey", [pixels], wanted, (side, side), grid, block
+        )
+        theirs = twin("grey", pixels, results()[1], count)
+        yield f"RGB to grey, {x} x {y} threads", (run, theirs, results)
+    sound = rng.integers(-32768, 32768, (SIDE * SIDE, 2)).astype(np.int16)
+    grid, block = (SIDE * SIDE // 256, 1), (256, 1, 1)
+    yield (
+        "stereo to mono",
+        row(
+            module,
+            "to_mono",
+            "to_mono",
+            [sound],
+            sound[:, 0].copy(),
+            (count,),
+            grid,
+            block,
+        ),
     )
 
 

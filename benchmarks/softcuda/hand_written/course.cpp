@@ -56,3 +56,16 @@ void whole_sum(const float *x, float *out, int n) {
         sum += x[i];
     *out = sum;
 }
+
+void grey(const unsigned char *rgb, unsigned char *out, int n) {
+#pragma omp parallel for simd
+    for (int i = 0; i < n; ++i)
+        out[i] = static_cast<unsigned char>(
+            (rgb[3 * i] * 77 + rgb[3 * i + 1] * 150 + rgb[3 * i + 2] * 29) >> 8);
+}
+
+void to_mono(const short *stereo, short *out, int n) {
+#pragma omp parallel for simd
+    for (int i = 0; i < n; ++i)
+        out[i] = static_cast<short>((stereo[2 * i] + stereo[2 * i + 1]) / 2);
+}

@@ -54,10 +54,15 @@ llvm::Value *lane_range(llvm::IRBuilderBase &builder, llvm::Value *vector, unsig
 
 llvm::Value *concatenate(llvm::IRBuilderBase &builder, llvm::ArrayRef<llvm::Value *> parts) {
     llvm::SmallVector<llvm::Value *, 8> level(parts.begin(), parts.end());
+    const auto width_of = [](llvm::Value *part) {
+        return llvm::cast<llvm::FixedVectorType>(part->getType())->getNumElements();
+    };
+    const unsigned wanted = width_of(level[0]) * static_cast<unsigned>(parts.size());
     while (level.size() > 1) {
+        if (level.size() % 2 != 0)
+            level.push_back(llvm::PoisonValue::get(level[0]->getType()));
         llvm::SmallVector<llvm::Value *, 8> next;
-        const unsigned width =
-            llvm::cast<llvm::FixedVectorType>(level[0]->getType())->getNumElements();
+        const unsigned width = width_of(level[0]);
         for (std::size_t p = 0; p < level.size(); p += 2) {
             llvm::SmallVector<int, kLanes> lanes;
             for (unsigned lane = 0; lane < 2 * width; ++lane)
@@ -66,7 +71,7 @@ llvm::Value *concatenate(llvm::IRBuilderBase &builder, llvm::ArrayRef<llvm::Valu
         }
         level = std::move(next);
     }
-    return level[0];
+    return width_of(level[0]) == wanted ? level[0] : lane_range(builder, level[0], 0, wanted);
 }
 
 llvm::Value *repeat(llvm::IRBuilderBase &builder, llvm::Value *value, unsigned groups,

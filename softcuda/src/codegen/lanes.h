@@ -43,7 +43,7 @@ struct Lanes {
 /// Lanes `first` to `first + count` of a vector.
 [[nodiscard]] llvm::Value *lane_range(llvm::IRBuilderBase &builder, llvm::Value *vector,
                                       unsigned first, unsigned count);
-/// Vectors of one width, a power of two of them, one after another.
+/// Vectors of one width, one after another.
 [[nodiscard]] llvm::Value *concatenate(llvm::IRBuilderBase &builder,
                                        llvm::ArrayRef<llvm::Value *> parts);
 

@@ -12,6 +12,8 @@
 
 #include "codegen/answer.h"
 
+#include <bit>
+
 namespace softcuda::codegen {
 
 namespace {
@@ -21,16 +23,65 @@ constexpr std::uint64_t kLeastPage = 4096;
 
 bool is_masked_by_processor(const WarpEmitter &w, const Row &row) {
     const target::Masks masks = w.kernel.code.target.facts().masks;
-    return w.mask_is_full() || masks == target::Masks::All ||
-           (masks == target::Masks::Words && row.bytes >= 4);
+    return masks == target::Masks::All || (masks == target::Masks::Words && row.bytes >= 4);
 }
 
-/// The mask of the row's lanes, with one bit for each element.
-llvm::Value *element_mask(WarpEmitter &w, const Row &row) {
+/// Elements of a row that are accessed under one mask, the row from `first` on. LLVM has no good
+/// code for masks of 96 elements, so a row of three elements for each lane has three parts.
+struct Part {
+    unsigned first, size;
+};
+
+llvm::SmallVector<Part, 3> parts_of(const Row &row) {
+    if (std::has_single_bit(row.count))
+        return {{0, row.size * row.count}};
+    llvm::SmallVector<Part, 3> parts;
+    for (unsigned p = 0; p < row.count; ++p)
+        parts.push_back({p * row.size, row.size});
+    return parts;
+}
+
+/// Whether masks of a row's elements are made of the lanes' mask in few instructions.
+bool has_quick_mask(const WarpEmitter &w, const Row &row) {
+    return w.kernel.code.target.facts().masks_all() || std::has_single_bit(row.count);
+}
+
+/// The mask of the lanes of a part, with one bit for each element.
+llvm::Value *element_mask(WarpEmitter &w, const Row &row, const Part &part) {
     llvm::SmallVector<int, 4 * kLanes> lanes;
-    for (unsigned e = 0; e < row.size * row.count; ++e)
+    for (unsigned e = part.first; e < part.first + part.size; ++e)
         lanes.push_back(static_cast<int>(row.first + e / row.count));
     return w.b.CreateShuffleVector(w.mask(), lanes);
+}
+
+llvm::Value *part_pointer(WarpEmitter &w, const Row &row, const Part &part) {
+    return w.b.CreateConstGEP1_64(w.b.getInt8Ty(), row.pointer,
+                                  std::uint64_t{part.first} * row.bytes);
+}
+
+/// The active lanes' elements of `all`, or of memory; the others are zero.
+template <typename Masked> llvm::Value *in_parts(WarpEmitter &w, const Row &row, Masked masked) {
+    llvm::SmallVector<llvm::Value *, 3> parts;
+    for (const Part &part : parts_of(row)) {
+        llvm::Type *type = with_lanes(row.element, part.size);
+        parts.push_back(
+            masked(part, element_mask(w, row, part), llvm::Constant::getNullValue(type)));
+    }
+    return concatenate(w.b, parts);
+}
+
+llvm::Value *load_masked(WarpEmitter &w, const Row &row) {
+    return in_parts(w, row, [&](const Part &part, llvm::Value *mask, llvm::Constant *zeros) {
+        return w.b.CreateMaskedLoad(zeros->getType(), part_pointer(w, row, part), llvm::Align(1),
+                                    mask, zeros);
+    });
+}
+
+void store_masked(WarpEmitter &w, const Row &row, llvm::Value *all) {
+    for (const Part &part : parts_of(row))
+        w.b.CreateMaskedStore(lane_range(w.b, all, part.first, part.size),
+                              part_pointer(w, row, part), llvm::Align(1),
+                              element_mask(w, row, part));
 }
 
 /// The row's active lanes, lowest bit first, as an i32.
@@ -44,15 +95,25 @@ bool lacks_lanes(const WarpEmitter &w, const Row &row) {
     return row.size == kLanes && w.mask_is_partial();
 }
 
+/// All of a lane's elements as one number.
+llvm::Type *lane_type(const WarpEmitter &w, const Row &row) {
+    return w.b.getIntNTy(row.bytes * row.count * 8);
+}
+
+/// Of a lane, by its number in the row, an i32. A number of 24 bits takes more than 3 bytes in an
+/// array of LLVM, so the array is one of bytes.
+llvm::Value *lane_place(WarpEmitter &w, const Row &row, llvm::Value *start, llvm::Value *lane) {
+    llvm::Type *bytes = llvm::ArrayType::get(w.b.getInt8Ty(), row.bytes * row.count);
+    return w.b.CreateGEP(bytes, start, w.b.CreateZExt(lane, w.b.getInt64Ty()));
+}
+
 /// Copies the active lanes' elements between two rows.
 void copy_active(WarpEmitter &w, const Row &row, llvm::Value *bits, llvm::Value *from,
                  llvm::Value *to) {
-    llvm::Type *lane_type = w.b.getIntNTy(row.bytes * row.count * 8);
     w.for_each_lane(bits, [&](llvm::Value *lane) {
-        llvm::Value *place = w.b.CreateZExt(lane, w.b.getInt64Ty());
-        llvm::Value *lane_value =
-            w.b.CreateAlignedLoad(lane_type, w.b.CreateGEP(lane_type, from, place), llvm::Align(1));
-        w.b.CreateAlignedStore(lane_value, w.b.CreateGEP(lane_type, to, place), llvm::Align(1));
+        llvm::Value *lane_value = w.b.CreateAlignedLoad(
+            lane_type(w, row), lane_place(w, row, from, lane), llvm::Align(1));
+        w.b.CreateAlignedStore(lane_value, lane_place(w, row, to, lane), llvm::Align(1));
     });
 }
 
@@ -74,12 +135,14 @@ llvm::Value *load_some(WarpEmitter &w, const Row &row, llvm::Value *bits) {
         [&] {
             llvm::Value *lane =
                 w.b.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, bits, w.b.getTrue());
-            llvm::Type *lane_type = w.b.getIntNTy(row.bytes * row.count * 8);
-            llvm::Value *place = w.b.CreateZExt(lane, w.b.getInt64Ty());
-            w.b.CreateAlignedLoad(lane_type, w.b.CreateGEP(lane_type, row.pointer, place),
+            w.b.CreateAlignedLoad(lane_type(w, row), lane_place(w, row, row.pointer, lane),
                                   llvm::Align(1), /*isVolatile=*/true);
             llvm::Value *all = w.b.CreateAlignedLoad(row.type(), row.pointer, llvm::Align(1));
-            return Values{w.b.CreateSelect(element_mask(w, row), all, zeros)};
+            return Values{
+                in_parts(w, row, [&](const Part &part, llvm::Value *mask, llvm::Constant *none) {
+                    return w.b.CreateSelect(mask, lane_range(w.b, all, part.first, part.size),
+                                            none);
+                })};
         },
         [&] {
             llvm::Value *copy = w.kernel.frame.call_slot(row.type());
@@ -101,48 +164,53 @@ struct Ways {
     llvm::Value *bits;
 };
 
-} // namespace
-
-llvm::Value *load_row(WarpEmitter &w, const Row &row) {
-    llvm::Constant *zeros = llvm::Constant::getNullValue(row.type());
-    if (is_masked_by_processor(w, row))
-        return w.b.CreateMaskedLoad(row.type(), row.pointer, llvm::Align(1), element_mask(w, row),
-                                    zeros);
+/// `finish` makes the results of the loaded row. It follows each load directly: LLVM has good code
+/// for the permutations of a loaded row, and keeps results in registers better than rows.
+template <typename Finish> Values load_and(WarpEmitter &w, const Row &row, Finish finish) {
+    const auto load_whole = [&] {
+        return finish(w.b.CreateAlignedLoad(row.type(), row.pointer, llvm::Align(1)));
+    };
+    if (w.mask_is_full())
+        return load_whole();
+    const bool is_masked = is_masked_by_processor(w, row);
+    if (is_masked && has_quick_mask(w, row))
+        return finish(load_masked(w, row));
+    const auto load_rest = [&](llvm::Value *bits) {
+        return finish(is_masked ? load_masked(w, row) : load_some(w, row, bits));
+    };
     if (lacks_lanes(w, row))
-        return load_some(w, row, active_bits(w, row));
+        return load_rest(active_bits(w, row));
     const Ways ways(w, row);
     w.b.SetInsertPoint(ways.whole);
-    llvm::Value *all = w.b.CreateAlignedLoad(row.type(), row.pointer, llvm::Align(1));
+    const Values whole = load_whole();
     w.b.CreateBr(ways.after);
     w.b.SetInsertPoint(ways.some);
-    llvm::Value *loaded = load_some(w, row, ways.bits);
+    const Values some = load_rest(ways.bits);
     llvm::BasicBlock *some_end = w.b.GetInsertBlock();
     w.b.CreateBr(ways.after);
     w.b.SetInsertPoint(ways.after);
-    llvm::PHINode *joined = w.b.CreatePHI(row.type(), 2);
-    joined->addIncoming(all, ways.whole);
-    joined->addIncoming(loaded, some_end);
-    return joined;
+    return join(w, whole, ways.whole, some, some_end);
 }
 
-void store_row(WarpEmitter &w, const Row &row, llvm::Value *all) {
-    auto masked = [&] {
-        w.b.CreateMaskedStore(all, row.pointer, llvm::Align(1), element_mask(w, row));
-    };
-    if (w.mask_is_full() || w.kernel.code.target.facts().masks_all())
-        return masked();
+/// Stores the row that `make` returns.
+template <typename Make> void make_and_store(WarpEmitter &w, const Row &row, Make make) {
+    const auto store_whole = [&] { w.b.CreateAlignedStore(make(), row.pointer, llvm::Align(1)); };
+    if (w.mask_is_full())
+        return store_whole();
+    if (w.kernel.code.target.facts().masks_all())
+        return store_masked(w, row, make());
     const auto store_some = [&](llvm::Value *bits) {
         if (is_masked_by_processor(w, row))
-            return masked();
+            return store_masked(w, row, make());
         llvm::Value *copy = w.kernel.frame.call_slot(row.type());
-        w.b.CreateStore(all, copy);
+        w.b.CreateStore(make(), copy);
         copy_active(w, row, bits, copy, row.pointer);
     };
     if (lacks_lanes(w, row))
         return store_some(active_bits(w, row));
     const Ways ways(w, row);
     w.b.SetInsertPoint(ways.whole);
-    w.b.CreateAlignedStore(all, row.pointer, llvm::Align(1));
+    store_whole();
     w.b.CreateBr(ways.after);
     w.b.SetInsertPoint(ways.some);
     store_some(ways.bits);
@@ -150,28 +218,41 @@ void store_row(WarpEmitter &w, const Row &row, llvm::Value *all) {
     w.b.SetInsertPoint(ways.after);
 }
 
+} // namespace
+
+llvm::Value *load_row(WarpEmitter &w, const Row &row) {
+    return load_and(w, row, [](llvm::Value *all) { return Values{all}; }).front();
+}
+
+void store_row(WarpEmitter &w, const Row &row, llvm::Value *all) {
+    make_and_store(w, row, [&] { return all; });
+}
+
 Values load_elements(WarpEmitter &w, const Row &row) {
-    llvm::Value *all = load_row(w, row);
-    if (row.count == 1)
-        return {all};
-    Values values;
-    for (unsigned e = 0; e < row.count; ++e) {
-        llvm::SmallVector<int, kLanes> lanes;
-        for (unsigned l = 0; l < row.size; ++l)
-            lanes.push_back(static_cast<int>(l * row.count + e));
-        values.push_back(w.b.CreateShuffleVector(all, lanes));
-    }
-    return values;
+    return load_and(w, row, [&](llvm::Value *all) {
+        if (row.count == 1)
+            return Values{all};
+        Values values;
+        for (unsigned e = 0; e < row.count; ++e) {
+            llvm::SmallVector<int, kLanes> lanes;
+            for (unsigned l = 0; l < row.size; ++l)
+                lanes.push_back(static_cast<int>(l * row.count + e));
+            values.push_back(w.b.CreateShuffleVector(all, lanes));
+        }
+        return values;
+    });
 }
 
 void store_elements(WarpEmitter &w, const Row &row, llvm::ArrayRef<llvm::Value *> values) {
-    if (row.count == 1)
-        return store_row(w, row, values[0]);
-    llvm::SmallVector<int, 4 * kLanes> lanes;
-    for (unsigned l = 0; l < row.size; ++l)
-        for (unsigned e = 0; e < row.count; ++e)
-            lanes.push_back(static_cast<int>(e * row.size + l));
-    store_row(w, row, w.b.CreateShuffleVector(concatenate(w.b, values), lanes));
+    make_and_store(w, row, [&] {
+        if (row.count == 1)
+            return values[0];
+        llvm::SmallVector<int, 4 * kLanes> lanes;
+        for (unsigned l = 0; l < row.size; ++l)
+            for (unsigned e = 0; e < row.count; ++e)
+                lanes.push_back(static_cast<int>(e * row.size + l));
+        return w.b.CreateShuffleVector(concatenate(w.b, values), lanes);
+    });
 }
 
 } // namespace softcuda::codegen

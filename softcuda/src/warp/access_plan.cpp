@@ -282,11 +282,19 @@ class AccessPlanner {
         return plain.divergent() ? AccessMethod::Tested : AccessMethod::Scattered;
     }
 
+    // Bytes and halves: no processor loads or stores some of them at once, so only loads that would
+    // otherwise be lane by lane.
+    [[nodiscard]] bool has_narrow_windows(const Instruction &i, const AccessPlan &made) const {
+        return made.count == 1 && made.bytes < 4 && i.is(Opcode::Load) &&
+               i.attributes.space == Space::Global && !is_grouped(made.grouped) &&
+               !is_contiguous(made.grouped, made.bytes);
+    }
+
     std::vector<StridedWindow> find_windows(const Instruction &i, const AccessPlan &made,
                                             const Shape &plain) const {
         const unsigned bytes = made.lane_bytes();
-        if (!kernel_.machine.permutes_words || (bytes != 4 && bytes != 8) || plain.groups > 4 ||
-            !plain.offsets)
+        if (!kernel_.machine.permutes_words || plain.groups > 4 || !plain.offsets ||
+            !(bytes == 4 || bytes == 8 || has_narrow_windows(i, made)))
             return {};
         std::vector<StridedWindow> windows;
         for (unsigned group = 0; group < plain.groups; ++group) {

@@ -18,6 +18,7 @@ using ir::Value;
 using Accesses = std::vector<const Instruction *>;
 
 constexpr unsigned kMostLaneBytes = 16; ///< of a lane
+constexpr unsigned kMostParts = 4;      ///< elements of a structure
 /// A gather of two elements in hardware that gathers fast takes less time than single loads.
 constexpr unsigned kLeastBytes = 8, kLeastBytesIfFast = 16;
 constexpr unsigned kMostEqualityDepth = 6; ///< maximum depth of are_equal()
@@ -117,7 +118,7 @@ class Joiner {
             i.attributes.space == ir::Space::Local)
             return false;
         const AccessPlan &made = plan_.accesses.at(&i);
-        return made.masked == made.full && (made.bytes == 4 || made.bytes == 8);
+        return made.masked == made.full;
     }
 
     [[nodiscard]] bool is_load(const Instruction &i) const {
@@ -127,7 +128,7 @@ class Joiner {
         const AccessPlan &made = plan_.accesses.at(&i);
         const bool without_pattern =
             made.full == AccessMethod::Tested || made.full == AccessMethod::Scattered;
-        return (without_pattern && !made.may_wrap) || is_strided(i);
+        return (without_pattern && !made.may_wrap && made.bytes >= 4) || is_strided(i);
     }
 
     [[nodiscard]] bool is_store(const Instruction &i) const {
@@ -137,13 +138,15 @@ class Joiner {
     // The lanes' elements are parts of adjacent structures: together they are one row.
     [[nodiscard]] bool is_strided(const Instruction &i) const {
         const AccessPlan &made = plan_.accesses.at(&i);
-        return i.attributes.space == ir::Space::Global && made.full == AccessMethod::Windowed &&
-               parts(made) > 1;
+        const bool has_pattern =
+            made.full == AccessMethod::Windowed || made.full == AccessMethod::Scattered;
+        return i.attributes.space == ir::Space::Global && has_pattern && parts(made) > 1;
     }
 
     /// The number of elements from one lane to the next one; 0 if it is another pattern.
     [[nodiscard]] static unsigned parts(const AccessPlan &made) {
-        for (unsigned count = 2; count * made.bytes <= kMostLaneBytes; count *= 2)
+        for (unsigned count = 2; count <= kMostParts && count * made.bytes <= kMostLaneBytes;
+             ++count)
             if (is_contiguous(made.shape, count * made.bytes))
                 return count;
         return 0;
@@ -211,7 +214,8 @@ class Joiner {
                             offset(sorted[first + count]) ==
                                 offset(sorted[first]) + bytes * std::int64_t(count);)
                 ++count;
-            count = std::bit_floor(count);
+            if (!strided)
+                count = std::bit_floor(count);
             if (count > 1 && count >= least)
                 join(all, std::span(sorted).subspan(first, count));
         }

@@ -19,7 +19,7 @@ struct KernelPlan;
 /// waits.
 ///
 /// In the same way, elements of adjacent structures in global memory become one row, also in
-/// stores:
+/// stores. A structure has two to four elements of one size, up to 16 bytes:
 ///
 ///     p[2 * i] = a             row of all lanes at p = a0 b0 a1 b1 a2 b2 ...
 ///     p[2 * i + 1] = b

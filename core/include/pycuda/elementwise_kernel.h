@@ -41,6 +41,8 @@ struct IndexRange {
 
     /// The number of indices.
     std::uint64_t size() const noexcept;
+    /// The least index; 0 if there is none.
+    std::int64_t first() const noexcept;
     /// One more than the largest index; 0 if there is none.
     std::uint64_t end() const noexcept;
 };

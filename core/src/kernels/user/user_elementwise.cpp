@@ -90,6 +90,11 @@ std::uint64_t IndexRange::size() const noexcept {
     return 0;
 }
 
+std::int64_t IndexRange::first() const noexcept {
+    const std::uint64_t count = size();
+    return count == 0 ? 0 : std::min(start, start + static_cast<std::int64_t>(count - 1) * step);
+}
+
 std::uint64_t IndexRange::end() const noexcept {
     const std::uint64_t count = size();
     if (count == 0)
@@ -235,8 +240,10 @@ ElementwiseKernel::Call ElementwiseKernel::prepare(std::span<const ArrayView> ar
                                                    StreamRef stream,
                                                    std::optional<IndexRange> range) {
     NeededElements needed = {state_->may_skip};
-    if (range)
+    if (range) {
+        needed.first = range->first();
         needed.by_range = range->end();
+    }
     check_array_sizes("elementwise kernel", state_->text.name, state_->arguments, state_->at_i_only,
                       arrays, needed);
     Call call(arrays, stream);

@@ -89,6 +89,9 @@ void check_array_sizes(const char *kind, const std::string &name,
             refuse(": array '" + argument.name + "' has " + std::to_string(view.size()) +
                    " elements, but the " + (needed.by_range ? "range needs " : "first array has ") +
                    std::to_string(least));
+        if (at_i_only[array] && needed.first < 0 && !needed.may_skip) [[unlikely]]
+            refuse(": array '" + argument.name + "' has no element " +
+                   std::to_string(needed.first) + ", which the range needs");
         if (argument.size != 0 && view.item_size != argument.size && !is_c_contiguous(view))
             [[unlikely]]
             refuse(": array '" + argument.name + "' has elements of " +

@@ -67,10 +67,11 @@ std::unique_ptr<OperandForms> find_forms(std::span<const ArrayView> arrays);
 struct NeededElements {
     bool may_skip = false; ///< a condition of the text decides
     std::optional<std::uint64_t> by_range = {};
+    std::int64_t first = 0; ///< the least index
 };
 
 /// Throws std::invalid_argument in three cases: the number of arrays differs from the declaration,
-/// an array with `at_i_only` has fewer elements than needed, or the elements of a strided array
+/// an array with `at_i_only` does not have the elements needed, or the elements of a strided array
 /// differ from the declaration. The message begins with `kind` and `name` of the kernel.
 void check_array_sizes(const char *kind, const std::string &name,
                        const std::vector<KernelArgument> &declared,

@@ -23,7 +23,12 @@ _KINDS = {
 
 def explain(function, args: list, kwargs: dict) -> str:
     """The message for ``function(*args, **kwargs)``, which no overload accepts."""
-    name, methods = _name_of(function), "method" in type(function).__name__
+    name = (
+        _name_of(function)
+        if function.__name__
+        else _name_of_attribute(function, args[0])
+    )
+    methods = "method" in type(function).__name__
     complaints = []
     for signature in function.__nb_signature__:
         parameters = _parameters(signature[0])
@@ -42,6 +47,14 @@ def _name_of(function) -> str:
     if name.startswith("_"):  # called by a function of the package
         return "the call"
     return name.removesuffix(".__init__") + "()"
+
+
+def _name_of_attribute(setter, instance) -> str:
+    for cls in type(instance).__mro__:
+        for name, member in vars(cls).items():
+            if getattr(member, "fset", None) is setter:
+                return f"{cls.__name__}.{name}"
+    return "the attribute"
 
 
 class _Parameter:
@@ -68,7 +81,7 @@ def _split_at(text: str, mark: str) -> tuple[str, str, str]:
 
 def _parameters(signature: str) -> list[_Parameter] | None:
     """The parameters in ``def name(self, x: int, y: str = ...) -> None``."""
-    found = re.search(r"def \w+\((.*)\)\s*(->.*)?:?\s*$", signature, re.DOTALL)
+    found = re.search(r"def \w*\((.*)\)\s*(->.*)?:?\s*$", signature, re.DOTALL)
     if found is None:
         return None
     parameters, rest = [], found[1]

@@ -196,6 +196,7 @@ class ScalarArg(Argument):
 
 
 # Strings, which `re` compiles at the first use: few programs declare arguments.
+COMMENT = r"//[^\n]*|/\*[\s\S]*?\*/"
 _QUALIFIERS = r"\b(const|volatile|restrict|__restrict__|__restrict)\b"
 _DECLARATION = (
     r"^(?P<type>.*?)(?P<pointer>[*\s]*)(?P<name>\w+)\s*(?P<array>(\[\w*\]\s*)*)$"
@@ -222,7 +223,7 @@ def split_declaration(c_arg: str) -> tuple[str, str, bool]:
     >>> split_declaration("const float *x")
     ('float', 'x', True)
     """
-    text = " ".join(re.sub(_QUALIFIERS, " ", without_comments(c_arg)).split())
+    text = " ".join(re.sub(f"{COMMENT}|{_QUALIFIERS}", " ", c_arg).split())
     match = re.match(_DECLARATION, text)
     if match is None or not match["type"].strip():
         raise ValueError(
@@ -232,15 +233,6 @@ def split_declaration(c_arg: str) -> tuple[str, str, bool]:
     if depth > 1:
         raise ValueError(f"cannot read the argument {c_arg!r}: pointers to pointers")
     return match["type"].strip(), match["name"], depth == 1
-
-
-def without_comments(text: str) -> str:
-    """Replace the comments of a C++ text by spaces.
-
-    >>> without_comments("float *x /* in, strided */, int n // how many")
-    'float *x  , int n  '
-    """
-    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL) if "/" in text else text  # fmt: skip
 
 
 def get_arg_type(c_arg: str) -> str:

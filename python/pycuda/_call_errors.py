@@ -23,12 +23,7 @@ _KINDS = {
 
 def explain(function, args: list, kwargs: dict) -> str:
     """The message for ``function(*args, **kwargs)``, which no overload accepts."""
-    name = (
-        _name_of(function)
-        if function.__name__
-        else _name_of_attribute(function, args[0])
-    )
-    methods = "method" in type(function).__name__
+    name, methods = _name_of(function, args), "method" in type(function).__name__
     complaints = []
     for signature in function.__nb_signature__:
         parameters = _parameters(signature[0])
@@ -42,19 +37,18 @@ def explain(function, args: list, kwargs: dict) -> str:
     return f"{name} {best[1]}"
 
 
-def _name_of(function) -> str:
+def _name_of(function, args: list) -> str:
+    if not function.__name__:  # the setter of an attribute
+        members = ((cls, item) for cls in type(args[0]).__mro__ for item in vars(cls).items())  # fmt: skip
+        return next(
+            f"{cls.__name__}.{name}"
+            for cls, (name, member) in members
+            if getattr(member, "fset", None) is function
+        )
     name = getattr(function, "__qualname__", None) or function.__name__
     if name.startswith("_"):  # called by a function of the package
         return "the call"
     return name.removesuffix(".__init__") + "()"
-
-
-def _name_of_attribute(setter, instance) -> str:
-    for cls in type(instance).__mro__:
-        for name, member in vars(cls).items():
-            if getattr(member, "fset", None) is setter:
-                return f"{cls.__name__}.{name}"
-    return "the attribute"
 
 
 class _Parameter:

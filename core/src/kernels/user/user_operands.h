@@ -20,6 +20,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pycuda {
@@ -66,8 +67,7 @@ std::unique_ptr<OperandForms> find_forms(std::span<const ArrayView> arrays);
 /// has, by default.
 struct NeededElements {
     bool may_skip = false; ///< a condition of the text decides
-    std::optional<std::uint64_t> by_range = {};
-    std::int64_t first = 0; ///< the least index
+    std::optional<std::pair<std::int64_t, std::int64_t>> by_range = {}; ///< its bounds
 };
 
 /// Throws std::invalid_argument in three cases: the number of arrays differs from the declaration,

@@ -196,6 +196,7 @@ class ScalarArg(Argument):
 
 
 # Strings, which `re` compiles at the first use: few programs declare arguments.
+COMMENT = r"//[^\n]*|/\*[\s\S]*?\*/"
 _QUALIFIERS = r"\b(const|volatile|restrict|__restrict__|__restrict)\b"
 _DECLARATION = (
     r"^(?P<type>.*?)(?P<pointer>[*\s]*)(?P<name>\w+)\s*(?P<array>(\[\w*\]\s*)*)$"
@@ -222,7 +223,7 @@ def split_declaration(c_arg: str) -> tuple[str, str, bool]:
     >>> split_declaration("const float *x")
     ('float', 'x', True)
     """
-    text = " ".join(re.sub(_QUALIFIERS, " ", c_arg).split())
+    text = " ".join(re.sub(f"{COMMENT}|{_QUALIFIERS}", " ", c_arg).split())
     match = re.match(_DECLARATION, text)
     if match is None or not match["type"].strip():
         raise ValueError(

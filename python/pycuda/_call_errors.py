@@ -23,7 +23,7 @@ _KINDS = {
 
 def explain(function, args: list, kwargs: dict) -> str:
     """The message for ``function(*args, **kwargs)``, which no overload accepts."""
-    name, methods = _name_of(function), "method" in type(function).__name__
+    name, methods = _name_of(function, args), "method" in type(function).__name__
     complaints = []
     for signature in function.__nb_signature__:
         parameters = _parameters(signature[0])
@@ -37,7 +37,14 @@ def explain(function, args: list, kwargs: dict) -> str:
     return f"{name} {best[1]}"
 
 
-def _name_of(function) -> str:
+def _name_of(function, args: list) -> str:
+    if not function.__name__:  # the setter of an attribute
+        members = ((cls, item) for cls in type(args[0]).__mro__ for item in vars(cls).items())  # fmt: skip
+        return next(
+            f"{cls.__name__}.{name}"
+            for cls, (name, member) in members
+            if getattr(member, "fset", None) is function
+        )
     name = getattr(function, "__qualname__", None) or function.__name__
     if name.startswith("_"):  # called by a function of the package
         return "the call"
@@ -68,7 +75,7 @@ def _split_at(text: str, mark: str) -> tuple[str, str, str]:
 
 def _parameters(signature: str) -> list[_Parameter] | None:
     """The parameters in ``def name(self, x: int, y: str = ...) -> None``."""
-    found = re.search(r"def \w+\((.*)\)\s*(->.*)?:?\s*$", signature, re.DOTALL)
+    found = re.search(r"def \w*\((.*)\)\s*(->.*)?:?\s*$", signature, re.DOTALL)
     if found is None:
         return None
     parameters, rest = [], found[1]

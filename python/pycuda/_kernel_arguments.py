@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from pycuda._c_types import Argument, VectorArg, dtype_to_ctype, parse_c_arg
+from pycuda._c_types import COMMENT, Argument, VectorArg, dtype_to_ctype, parse_c_arg
 
 
 def parse_arguments(arguments: str | Sequence[Argument | str]) -> list[Argument]:
@@ -24,7 +25,8 @@ def parse_arguments(arguments: str | Sequence[Argument | str]) -> list[Argument]
 
 
 def _split(declarations: str) -> list[str]:
-    """Split at commas that are not inside <> or ()."""
+    """Split at commas that are not inside <>, () or comments."""
+    declarations = re.sub(COMMENT, " ", declarations)
     if not declarations.strip():
         return []
     parts, depth = [""], 0

@@ -11,6 +11,7 @@ import numpy as np
 from pycuda import _device_code, _driver, gpuarray
 from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.shapes.axes import normalize_axis
 from pycuda.arrays.shapes.views import broadcast_to
 from pycuda.arrays.ufuncs.fusing import fuse
 from pycuda.gpuarray import GPUArray
@@ -88,7 +89,8 @@ class Distributions:
         x = as_array(x)
         if x.ndim == 0:
             raise IndexError("permutation() needs an int or an array with an axis")
-        return gpuarray.take(x, self._order(x.shape[axis]), axis=axis)
+        extent = x.shape[normalize_axis(axis, x.ndim)]
+        return gpuarray.take(x, self._order(extent), axis=axis)
 
     def permuted(self, x, axis=None, out=None) -> GPUArray:
         """Copy an array with the elements along an axis in random order, each row in its own; None takes all elements.
@@ -133,7 +135,8 @@ class Distributions:
         p: the probability of each part; None for equal ones.
         shuffle: whether draws without replacement are in random order; else they have the order of ``a``.
 
-        Raises ValueError for probabilities that do not add up to 1, and for more draws than parts.
+        Raises ValueError for probabilities that do not add up to 1, and for more draws without replacement than
+        parts of a probability above 0.
 
         >>> Generator(7).choice(gpuarray.array([2, 3]), 4).shape
         (4,)
@@ -155,9 +158,10 @@ class Distributions:
                     f"probabilities must not be negative and must add up to 1, not to {total}"
                 )
         if not replace:
-            if count > extent:
+            parts = extent if p is None else int((p != 0).sum().get())
+            if count > parts:
                 raise ValueError(
-                    f"{count} parts cannot be drawn from {extent} without replacement"
+                    f"{count} parts cannot be drawn from {parts} without replacement"
                 )
             places = self._without_replacement(extent, p)[:count]
             places = (places if shuffle else gpuarray.sort(places)).reshape(shape)

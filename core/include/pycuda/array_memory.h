@@ -74,7 +74,7 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     ErrorFlags &error_flags() noexcept { return *error_flags_; }
     const DeviceTraits &traits() const noexcept { return traits_; }
 
-    /// A non-blocking stream for work that must run while other streams are captured.
+    /// A stream for work while others are captured. It waits for the default stream.
     StreamRef side_stream();
 
     /// Makes later work of the stream `later` wait for the work that is now in the stream

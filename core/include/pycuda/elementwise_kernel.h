@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace pycuda {
@@ -41,8 +42,8 @@ struct IndexRange {
 
     /// The number of indices.
     std::uint64_t size() const noexcept;
-    /// One more than the largest index; 0 if there is none.
-    std::uint64_t end() const noexcept;
+    /// The least index, and one more than the largest; 0 and 0 if there is none.
+    std::pair<std::int64_t, std::int64_t> bounds() const noexcept;
 };
 
 /// A kernel over the elements of arrays. A variant is compiled at its first use: one for contiguous

@@ -199,9 +199,11 @@ class [[nodiscard]] Work {
     std::unique_ptr<Noted> noted_;
 };
 
-/// In the scope of this object, a thread whose current stream is being captured queues work in a
-/// stream that is not, and the work is done at the end of the scope. For results that outlive the
-/// graph, such as constants that a cache keeps. Nothing changes if the stream is not captured.
+/// In the scope of this object, a thread whose current stream is being captured, or would wait for
+/// a captured stream, queues work in another stream, and the work is done at the end of the scope.
+/// For results that outlive the graph, such as constants that a cache keeps. They must not depend
+/// on arrays that the recorded work computes: such a use throws Error, and leaves the capture
+/// valid. Nothing changes if no stream is captured.
 class [[nodiscard]] WorkOutsideCapture {
   public:
     WorkOutsideCapture();

@@ -144,7 +144,7 @@ void ArrayContext::end_pool(CUstream stream) noexcept {
 StreamRef ArrayContext::side_stream() {
     std::lock_guard lock(side_mutex_);
     if (!side_)
-        side_.emplace(context_, CU_STREAM_NON_BLOCKING);
+        side_.emplace(context_, CU_STREAM_DEFAULT);
     return *side_;
 }
 

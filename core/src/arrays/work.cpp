@@ -16,12 +16,28 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace pycuda {
 namespace {
 
 std::string name_of(const Context &context) {
     return "cuda:" + std::to_string(context.device().get());
+}
+
+/// The stream of the thread's WorkOutsideCapture, and the number of the capture that the thread has
+/// left; null and 0 if there is none.
+struct Outside {
+    CUstream stream = nullptr;
+    std::uint64_t capture = 0;
+};
+thread_local Outside outside;
+
+[[noreturn]] void throw_inside_capture() {
+    throw Error(called_function("work outside of the capture"),
+                CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                "the result is kept after the capture, but depends on an array that belongs to the "
+                "stream that is being captured; make the result before the capture");
 }
 
 } // namespace
@@ -139,6 +155,8 @@ void Work::note_specially(const std::shared_ptr<ArrayMemory> &memory) {
 void Work::note_away(const std::shared_ptr<ArrayMemory> &memory) {
     if (is_captured())
         return note_captured(memory);
+    if (outside.capture != 0 && memory->is_of_capture(outside.capture))
+        throw_inside_capture();
     std::vector<std::shared_ptr<ArrayMemory>> &away = noted().away;
     if (std::ranges::find(away, memory) != away.end())
         return;
@@ -151,6 +169,12 @@ void Work::note_away(const std::shared_ptr<ArrayMemory> &memory) {
 
 /// The default stream is that of the current context, which may not be the context of the memory.
 void Work::wait_for_home(const ArrayMemory &memory) const {
+    if (outside.stream != nullptr && stream_.get() == outside.stream) [[unlikely]] {
+        if (memory.home().is_default()) // for which the stream waits by itself
+            return;
+        if (is_capturing(memory.home().get()))
+            throw_inside_capture();
+    }
     const Context &home = memory.context()->context();
     const Event written(home, CU_EVENT_DISABLE_TIMING);
     {
@@ -190,16 +214,27 @@ void Work::note_elsewhere(const std::shared_ptr<ArrayMemory> &memory) {
 }
 
 struct WorkOutsideCapture::Scope {
-    explicit Scope(StreamRef side) : stream(side), current(side) {}
+    Scope(StreamRef side, std::uint64_t capture)
+        : stream(side), current(side), outer(std::exchange(outside, {side.get(), capture})) {}
+    ~Scope() { outside = outer; }
+    Scope &operator=(Scope &&) = delete; // no copies either
 
-    detail::OutsideCaptures outside;
+    detail::OutsideCaptures captures;
     StreamRef stream;
     StreamScope current;
+    Outside outer;
 };
 
 WorkOutsideCapture::WorkOutsideCapture() {
-    if (detail::CaptureMemory::of(current_stream()) != nullptr) [[unlikely]]
-        scope_ = std::make_unique<Scope>(ArrayContext::current()->side_stream());
+    const StreamRef stream = current_stream();
+    const std::shared_ptr<detail::CaptureMemory> capture = detail::CaptureMemory::of(stream);
+    if (capture == nullptr && !(stream.is_default() && capture_blocks_default_stream())) [[likely]]
+        return;
+    const std::shared_ptr<ArrayContext> context = ArrayContext::current();
+    scope_ =
+        std::make_unique<Scope>(context->side_stream(), capture != nullptr ? capture->id() : 0);
+    // A wait for the stream thus includes the earlier work of the default stream.
+    Event(context->context(), CU_EVENT_DISABLE_TIMING).record(scope_->stream);
 }
 
 WorkOutsideCapture::~WorkOutsideCapture() {

@@ -32,10 +32,11 @@ def _check_not_number(operand) -> None:
 
 def _elementwise(name: str):
     def method(self):
-        return self._with_data(getattr(np, name)(self.data))
+        matrix = self._canonical()
+        return matrix._with_data(getattr(np, name)(matrix.data))
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"Apply ``numpy.{name}``, which maps 0 to 0, to each stored element: a new matrix."
+    method.__doc__ = f"Apply ``numpy.{name}``, which maps 0 to 0, to each element: a new matrix. Duplicates are added up first."
     return method
 
 
@@ -280,7 +281,8 @@ class Sparse:
         return self._with_data(-self.data)
 
     def __abs__(self):
-        return self._with_data(abs(self.data))
+        matrix = self._canonical()
+        return matrix._with_data(abs(matrix.data))
 
     def _scaled(self, number):
         return self._with_data(self.data * number)
@@ -294,7 +296,7 @@ class Sparse:
         return NotImplemented
 
     def power(self, n, dtype=None):
-        """Raise each stored element to the power ``n``, which is a number above 0.
+        """Raise each element to the power ``n``, which is a number above 0. Duplicates are added up first.
 
         dtype: the type of the result, by default derived from the elements' type. Raises ValueError for ``n`` of 0 or less,
         which would make a dense matrix.
@@ -306,7 +308,8 @@ class Sparse:
             raise NotImplementedError(f"the power of a matrix must be a number, not {type(n).__name__}")  # fmt: skip
         if not n > 0:
             raise ValueError(f"n must be above 0, not {n}: the result would be dense")
-        matrix = self if dtype is None else self.astype(dtype)
+        matrix = self._canonical()
+        matrix = matrix if dtype is None else matrix.astype(dtype)
         return matrix._with_data(matrix.data**n)
 
     # Products.

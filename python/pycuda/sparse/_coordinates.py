@@ -146,14 +146,14 @@ class Coordinates(Arithmetic):
         """(structure, order); order is None if it does not change. Duplicates stay."""
         if self._by_rows is None:
             rows, columns = self._pair
-            if self._is_sorted:
-                starts, order = starts_of(rows, self.shape[0]), None
-            else:
-                _, order = group(columns, self.shape[1])
-                starts, order = group(rows, self.shape[0], order)
-                columns = take_known(columns, order)
+            with _kernels.kept_data():
+                if self._is_sorted:
+                    starts, order = starts_of(rows, self.shape[0]), None
+                else:
+                    _, order = group(columns, self.shape[1])
+                    starts, order = group(rows, self.shape[0], order)
+                    columns = take_known(columns, order)
             structure = Structure(starts, columns, *self.shape, True, self._is_canonical)  # fmt: skip
-            _kernels.finish()
             self._by_rows = structure, order
         return self._by_rows
 

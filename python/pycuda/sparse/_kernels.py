@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 
 import numpy as np
@@ -14,7 +15,7 @@ from pycuda.tools import context_dependent_memoize
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 INDEX = np.dtype(np.int32)
 LARGEST = np.iinfo(INDEX).max
@@ -93,9 +94,12 @@ def on_own_device(function: Callable) -> Callable:
     return run
 
 
-def finish() -> None:
-    """Wait for the current stream, because data that is stored in a structure is used in other streams, too."""
-    _driver._wait_for_work()
+@contextlib.contextmanager
+def kept_data() -> Iterator[None]:
+    """Compute data that is stored in a structure: not in a capture, and done at the end, because other streams use it."""
+    with _driver._OutsideCapture():
+        yield
+        _driver._wait_for_work()
 
 
 def indices_of(array: ArrayBase) -> GPUArray:

@@ -131,7 +131,8 @@ class Structure:
         if self._long_rows is None:
             mean = self.count // max(self.major, 1)
             least = 1 << 16 if _kernels.is_serial() else 1 << 9
-            self._long_rows = self.rows_longer_than(max(least, 16 * mean))
+            with _kernels.kept_data():
+                self._long_rows = self.rows_longer_than(max(least, 16 * mean))
         return self._long_rows
 
     def rows_longer_than(self, limit: int) -> LongRows:
@@ -152,18 +153,16 @@ class Structure:
         begin = take_known(self.starts, row) + (number + 1) * limit
         end = np.minimum(begin + limit, take_known(self.starts, row + 1))
         parts = [array.astype(INDEX) for array in (long, starts, begin, end)]
-        _kernels.finish()
         return LongRows(limit, *parts)
 
     def transposed(self) -> tuple[Structure, GPUArray]:
         """The structure by columns, and for each of its elements the number in this structure, int32. The first call waits."""
         if self._transposed is None:
-            starts, order = group(self.columns, self.minor)
-            rows = take_known(self.rows(), order) if self.count else new_indices(0)
-            other = Structure(
-                starts, rows, self.minor, self.major, True, self.is_canonical or self._is_canonical_by(starts, rows)
-            )  # fmt: skip
-            _kernels.finish()
+            with _kernels.kept_data():
+                starts, order = group(self.columns, self.minor)
+                rows = take_known(self.rows(), order) if self.count else new_indices(0)
+                canonical = self.is_canonical or self._is_canonical_by(starts, rows)
+                other = Structure(starts, rows, self.minor, self.major, True, canonical)
             self._transposed = other, order
         return self._transposed
 

@@ -10,7 +10,7 @@
 
 #include <pycuda/check_modes.h>
 #include <pycuda/copy.h>
-#include <pycuda/driver.h>
+#include <pycuda/driver_calls.h>
 #include <pycuda/kernel_fault.h>
 
 #include <algorithm>
@@ -31,12 +31,10 @@ nb::object allocate(std::size_t bytes, StreamRef queue, const Context &context) 
     });
 }
 
-/// Whether memory belongs to the context; true for memory that the driver does not know.
+/// Whether memory belongs to the context; true for memory of no context, as that of driver pools.
 bool is_of(const Context &context, nb::handle allocation) {
-    CUcontext owner = nullptr;
-    const CUresult result = driver().cuPointerGetAttribute.status(
-        &owner, CU_POINTER_ATTRIBUTE_CONTEXT, device_address(allocation, "dev_alloc"));
-    return result != CUDA_SUCCESS || owner == context.get();
+    const CUcontext owner = context_of(device_address(allocation, "dev_alloc"));
+    return owner == nullptr || owner == context.get();
 }
 
 nb::object attribute(nb::handle object, PyObject *name) {

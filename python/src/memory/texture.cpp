@@ -464,7 +464,8 @@ nb::object texture_reference_of(nb::handle module, const char *name) {
     return reference_of<TextureReference>(module, name, [&] {
         const CUdeviceptr variable = find_variable<DeclaredTexture>(module, name, "get_texref");
         DeclaredTexture declared{};
-        copy_to_host(&declared, variable, sizeof declared);
+        const WorkOutsideCapture outside;
+        copy_to_host(&declared, variable, sizeof declared, Work(current_stream()));
         return nb::cast(TextureReference(nb::cast<Module>(module), variable, declared));
     });
 }

@@ -388,3 +388,9 @@ def test_quantiles_of_long_rows(kind):
         on_device[1, 5] = np.nan
         broken = gpuarray.median(on_device, axis=1).get()
         assert broken[0] == np.median(x[0]) and np.isnan(broken[1])
+
+
+@pytest.mark.parametrize("sorter", [[0, 1], [0, 1, 2, 2]])
+def test_a_sorter_has_an_index_for_each_element(sorter):
+    with pytest.raises(ValueError, match="sorter has"):
+        gpuarray.searchsorted(gpuarray.array([1, 2, 3]), 2, sorter=sorter)

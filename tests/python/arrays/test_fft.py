@@ -139,3 +139,9 @@ def test_no_elements_are_filled_up_with_zeros(device, name):
     x = gpuarray.ones((2, 0), np.float64 if name == "rfft" else np.complex128)
     result = getattr(np.fft, name)(x, n=4)
     assert result.shape[0] == 2 and result.size and not result.get().any()
+
+
+@pytest.mark.parametrize("name", ["fftn", "ifftn", "rfftn", "irfftn"])
+def test_more_lengths_than_axes(name):
+    with pytest.raises(np.exceptions.AxisError):
+        getattr(fft, name)(gpuarray.zeros((4, 4)), (4, 4, 4))

@@ -200,3 +200,11 @@ def test_refusals(call, message):
         linalg.eigh(gpuarray.to_gpu(np.eye(3)), "X")
     with pytest.raises(ValueError, match="can't be both set"):
         linalg.pinv(gpuarray.to_gpu(np.eye(3)), 1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("p", [1, "fro", np.inf])
+def test_condition_of_singular_and_undefined_matrices(p):
+    a = np.stack([np.ones((3, 3)), 2 * np.eye(3), np.full((3, 3), np.nan)])
+    expected = [np.inf, np.linalg.cond(a[1], p), np.nan]
+    got = linalg.cond(gpuarray.to_gpu(a), p).get()
+    np.testing.assert_allclose(got, expected)

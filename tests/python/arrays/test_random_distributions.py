@@ -217,3 +217,12 @@ def test_wrong_parameters_in_arrays():
     ):
         with pytest.raises(ValueError):
             call()
+
+
+def test_more_draws_than_parts_with_a_probability():
+    with pytest.raises(ValueError, match="2 parts cannot be drawn from 1"):
+        Generator(3).choice(3, 2, replace=False, p=[1, 0, 0])
+    drawn = Generator(3).choice(3, 2, replace=False, p=[0.5, 0, 0.5]).get()
+    assert sorted(drawn) == [0, 2]
+    with pytest.raises(np.exceptions.AxisError):
+        Generator(3).permutation(gpuarray.zeros(3), axis=1)

@@ -78,3 +78,23 @@ def test_functions_of_axes():
     np.testing.assert_allclose(
         loss(device).get(), -scipy_special.log_softmax(x, axis=-1).mean()
     )
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("f4", 3e-5), ("f8", 1e-9)])
+def test_beta_of_large_numbers(dtype, tolerance):
+    a = np.array([1, 33.25, 0.125, 1e5, 12, 300, -0.5], dtype)
+    b = np.array([1e5, 1e30, 4096, 0.5, 9.5, 20, 1e6], dtype)
+    for name in ("beta", "betaln"):
+        expected = getattr(scipy_special, name)(a.astype("f8"), b.astype("f8"))
+        kept = (expected == 0) | (np.abs(expected) > np.finfo(dtype).tiny)
+        got = getattr(special, name)(gpuarray.to_gpu(a), gpuarray.to_gpu(b)).get()
+        np.testing.assert_allclose(got[kept], expected[kept], tolerance)
+    limits = special.betaln(gpuarray.array([2.0, -2.5]), np.inf).get()
+    assert limits.tolist() == [-np.inf, np.inf]
+
+
+@pytest.mark.parametrize("dtype, tolerance", [("f4", 1e-6), ("f8", 1e-12)])
+def test_psi_near_zero(dtype, tolerance):
+    x = np.array([-1e-5, -1e-3, -0.25, 1e-5], dtype)
+    expected = scipy_special.psi(x.astype("f8"))
+    np.testing.assert_allclose(special.psi(gpuarray.to_gpu(x)).get(), expected, tolerance)  # fmt: skip

@@ -122,3 +122,9 @@ def test_an_array_has_no_truth_value_for_a_parameter(device):
 
 def test_docstrings_and_signatures_are_still_there():
     assert "bytes" in (inspect.getdoc(cuda.mem_alloc) or "")
+
+
+@pytest.mark.parametrize("value", [-1, 1.5, "a", 2**70, None])
+def test_the_message_names_the_attribute(value):
+    with pytest.raises(TypeError, match=r"Memcpy2D\.height "):
+        cuda.Memcpy2D().height = value

@@ -108,3 +108,20 @@ def test_an_unknown_variable_is_named_with_those_of_the_module(texture_module):
             cuda.LogicError, match="which has: line, other, store, three"
         ):
             look_up("lines")
+
+
+@pytest.mark.parametrize("is_current", [True, False])
+def test_a_reference_is_found_during_a_capture(texture_module, is_current):
+    module = texture_module(READ_REFERENCE)
+    stream = cuda.Stream()
+    with cuda.capture(stream) as recording:
+        if is_current:
+            with stream:
+                image = module.get_texref("image")
+        else:
+            image = module.get_texref("image")
+    assert recording.graph is not None
+    image.set_array(cuda.np_to_array(IMAGE, "C"))
+    out = gpuarray.empty(1, np.float32)
+    module.get_function("read")(out, block=(1, 1, 1), texrefs=[image])
+    assert out.get()[0] == IMAGE[0, 0]

@@ -396,3 +396,23 @@ def test_arrays_that_are_not_aligned_are_refused(device):
     copy = field.copy()
     double(copy)
     assert (copy.get() == [5, 9]).all()
+
+
+@pytest.mark.parametrize("selection", [slice(-3, 5), slice(4, -2, -1)])
+def test_a_range_before_the_first_element(device, selection):
+    whole = gpuarray.zeros(16, np.float32)
+    set_one = ElementwiseKernel("float *x", "x[i] = 1")
+    with pytest.raises(ValueError, match=r"array 'x' has no element -[13]"):
+        set_one(whole[8:], range=selection)
+    assert not whole.get().any()
+    shifted = ElementwiseKernel("float *x", "x[i + 3] = 1")
+    shifted(whole[8:], range=slice(-3, 0))
+    assert whole.get().nonzero()[0].tolist() == [8, 9, 10]
+
+
+def test_comments_in_declarations(device):
+    declared = "const float *x /* in, dense */, // the input, too\n float *z // out"
+    assert parse_arguments(declared) == parse_arguments("float *x, float *z")
+    x, z = gpuarray.arange(4, dtype=np.float32), gpuarray.zeros(4, np.float32)
+    ElementwiseKernel(declared, "z[i] = x[i]")(x, z)
+    assert (z.get() == x.get()).all()

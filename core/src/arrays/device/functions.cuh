@@ -257,6 +257,27 @@ template <class H> __device__ __forceinline__ H array_nextafter(H from, H to) { 
 }
 //: array_gamma_sign
 FUNCTION T array_gamma_sign(T x) { return x < 0 && fmod(floor(x), T(2)) != 0 ? T(-1) : T(1); }
+//: array_betaln
+/// The difference between lgamma(x) and Stirling's formula, for x of at least 10.
+FUNCTION T array_beyond_stirling(T x) {
+    const T y = 1 / (x * x);
+    return (T(1.0 / 12) - y * (T(1.0 / 360) - y * (T(1.0 / 1260) - y * (T(1.0 / 1680) -
+            y * (T(1.0 / 1188) - y * (T(691.0 / 360360) - y * T(1.0 / 156))))))) / x;
+}
+FUNCTION T array_betaln(T a, T b) {
+    // Differences of large logarithms would lose all digits, so Stirling's formula is subtracted
+    // from itself.
+    const T p = a < b ? a : b, q = a < b ? b : a, sum = a + b;
+    if (isinf(q))
+        return lgamma(p) - p * q;
+    if (!(q >= 10 && sum >= 10))
+        return lgamma(a) + lgamma(b) - lgamma(sum);
+    const T rest = array_beyond_stirling(q) - array_beyond_stirling(sum);
+    if (p < 10)
+        return lgamma(p) + rest + (q - T(0.5)) * log1p(-p / sum) + p - p * log(sum);
+    return T(0.918938533204672741780329736406) - T(0.5) * log(q) + array_beyond_stirling(p) + rest +
+           (p - T(0.5)) * log(p / sum) + q * log1p(-p / sum);
+}
 //: array_psi
 FUNCTION T array_psi(T x) {
     // For large x an asymptotic series, for others the recurrence psi(x) = psi(x + 1) - 1 / x, and
@@ -267,7 +288,7 @@ FUNCTION T array_psi(T x) {
     if (x < 0) {
         if (x == floor(x))
             return T(0) / T(0);
-        const T rest = x - floor(x);
+        const T rest = x - rint(x); // exact
         sum = -T(3.14159265358979323846) * cospi(rest) / sinpi(rest);
         x = 1 - x;
     }

@@ -90,12 +90,12 @@ std::uint64_t IndexRange::size() const noexcept {
     return 0;
 }
 
-std::uint64_t IndexRange::end() const noexcept {
+std::pair<std::int64_t, std::int64_t> IndexRange::bounds() const noexcept {
     const std::uint64_t count = size();
     if (count == 0)
-        return 0;
+        return {0, 0};
     const std::int64_t last = start + static_cast<std::int64_t>(count - 1) * step;
-    return static_cast<std::uint64_t>(std::max<std::int64_t>(std::max(start, last) + 1, 0));
+    return {std::min(start, last), std::max(start, last) + 1};
 }
 
 struct ElementwiseKernel::State {
@@ -236,7 +236,7 @@ ElementwiseKernel::Call ElementwiseKernel::prepare(std::span<const ArrayView> ar
                                                    std::optional<IndexRange> range) {
     NeededElements needed = {state_->may_skip};
     if (range)
-        needed.by_range = range->end();
+        needed.by_range = range->bounds();
     check_array_sizes("elementwise kernel", state_->text.name, state_->arguments, state_->at_i_only,
                       arrays, needed);
     Call call(arrays, stream);

@@ -78,8 +78,9 @@ void check_array_sizes(const char *kind, const std::string &name,
     if (arrays.size() != at_i_only.size())
         refuse(" takes " + std::to_string(at_i_only.size()) + " arrays, got " +
                std::to_string(arrays.size()));
-    const std::uint64_t least =
-        needed.may_skip ? 0 : needed.by_range.value_or(arrays.front().size());
+    const auto [first, end] = needed.by_range.value_or(
+        std::pair(std::int64_t{0}, static_cast<std::int64_t>(arrays.front().size())));
+    const std::uint64_t least = needed.may_skip || end < 0 ? 0 : static_cast<std::uint64_t>(end);
     std::size_t array = 0;
     for (const KernelArgument &argument : declared) {
         if (!argument.is_vector())
@@ -89,6 +90,9 @@ void check_array_sizes(const char *kind, const std::string &name,
             refuse(": array '" + argument.name + "' has " + std::to_string(view.size()) +
                    " elements, but the " + (needed.by_range ? "range needs " : "first array has ") +
                    std::to_string(least));
+        if (at_i_only[array] && first < 0 && !needed.may_skip) [[unlikely]]
+            refuse(": array '" + argument.name + "' has no element " + std::to_string(first) +
+                   ", which the range needs");
         if (argument.size != 0 && view.item_size != argument.size && !is_c_contiguous(view))
             [[unlikely]]
             refuse(": array '" + argument.name + "' has elements of " +

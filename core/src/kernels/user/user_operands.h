@@ -20,6 +20,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pycuda {
@@ -66,11 +67,11 @@ std::unique_ptr<OperandForms> find_forms(std::span<const ArrayView> arrays);
 /// has, by default.
 struct NeededElements {
     bool may_skip = false; ///< a condition of the text decides
-    std::optional<std::uint64_t> by_range = {};
+    std::optional<std::pair<std::int64_t, std::int64_t>> by_range = {}; ///< its bounds
 };
 
 /// Throws std::invalid_argument in three cases: the number of arrays differs from the declaration,
-/// an array with `at_i_only` has fewer elements than needed, or the elements of a strided array
+/// an array with `at_i_only` does not have the elements needed, or the elements of a strided array
 /// differ from the declaration. The message begins with `kind` and `name` of the kernel.
 void check_array_sizes(const char *kind, const std::string &name,
                        const std::vector<KernelArgument> &declared,

@@ -147,7 +147,7 @@ def ihfft(a, n=None, axis=-1, norm=None, out=None):
 
 def _shape_and_axes(a, s, axes, inverse_real: bool = False):
     if axes is None:
-        axes = range(a.ndim) if s is None else range(a.ndim - len(s), a.ndim)
+        axes = range(-a.ndim if s is None else -len(s), 0)
     axes = [_indexing.normalize_axis(one, a.ndim) for one in axes]
     lengths = [a.shape[one] for one in axes] if s is None else list(s)
     if len(lengths) != len(axes):

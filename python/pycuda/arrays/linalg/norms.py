@@ -3,8 +3,14 @@
 import numpy as np
 
 from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.filled import eye
 from pycuda.arrays.indexing.selecting import where
-from pycuda.arrays.linalg.factoring import check_matrices, check_square, inv
+from pycuda.arrays.linalg.factoring import (
+    check_matrices,
+    check_square,
+    inv,
+    slogdet,
+)
 from pycuda.arrays.linalg.spectral import svdvals
 from pycuda.arrays.registry import public
 from pycuda.arrays.shapes import axes as _axes
@@ -143,7 +149,7 @@ def cond(x, p=None):
     p: the norm, as ``ord`` of :func:`matrix_norm`. None takes 2, also for matrices that are not square.
 
     Returns an array (...) for matrices (..., n, n). A condition number of 10**k costs about k digits when a system
-    of equations is solved. It is infinite for singular matrices.
+    of equations is solved. It is infinite for singular matrices, and NaN for matrices with NaN.
 
     >>> round(float(linalg.cond(gpuarray.array([[4.0, 0.0], [0.0, 2.0]]))), 6)
     2.0
@@ -158,7 +164,11 @@ def cond(x, p=None):
         result = least / largest if p == -2 else largest / least
     else:
         check_square(x)
-        result = matrix_norm(x, ord=p) * matrix_norm(inv(x), ord=p)
-    return where(UFUNCS["isnan"](result), np.inf, result).astype(
-        result.dtype, copy=False
-    )
+        singular = slogdet(x)[0] == 0
+        one = eye(x.shape[-1], dtype=x.dtype)
+        inverse = inv(where(singular[..., None, None], one, x))
+        result = matrix_norm(x, ord=p) * matrix_norm(inverse, ord=p)
+        result = where(singular, result.dtype.type(np.inf), result)
+    isnan = UFUNCS["isnan"]
+    unbounded = isnan(result) & ~isnan(x).any((-2, -1))
+    return where(unbounded, result.dtype.type(np.inf), result)

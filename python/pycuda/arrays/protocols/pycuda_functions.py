@@ -96,7 +96,7 @@ def if_positive(criterion, then_, else_, out=None, stream=None) -> GPUArray:
 
 
 @public(numpy=False)
-def sum(a, dtype=None, stream=None, allocator=None, *, axis=None, out=None, keepdims=False, initial=None, where=None) -> GPUArray:  # fmt: skip
+def sum(a, dtype=None, stream=None, allocator=None, *, axis=None, out=None, keepdims=False, initial=None, where=True) -> GPUArray:  # fmt: skip
     """Add up all elements, or those over ``axis``, in the type of the elements.
 
     dtype: the type of the sums. By default it is that of the elements, so that sums of small integers

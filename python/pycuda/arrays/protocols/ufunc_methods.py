@@ -105,7 +105,7 @@ def _first_value(name, array, axes, kind, initial):
 
 
 def _engine_reduction(name, array, axes, kind, initial, mask):
-    options = {"axis": tuple(axes), "where": mask}
+    options = {"axis": tuple(axes), "where": True if mask is None else mask}
     if name in ("add", "multiply"):
         options["dtype"] = kind
     if name not in ("logical_or", "logical_and"):

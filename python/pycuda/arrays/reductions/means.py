@@ -99,7 +99,7 @@ def _mean(ary, axis, dtype, out, keepdims, where):
 
 @public(array_api=True)
 @traceable
-def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None, stream=None, allocator=None):  # fmt: skip
+def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True, stream=None, allocator=None):  # fmt: skip
     """Compute the arithmetic mean over axes.
 
     axis: an int, several, or None for all axes.
@@ -116,7 +116,7 @@ def mean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None, stre
     array([2., 3.])
     """
     a, keepdims = as_array(a), keepdims is True or bool(given(keepdims, False))
-    if (where is None or where is True) and out is None and stream is None and allocator is None:  # fmt: skip
+    if where is True and out is None and stream is None and allocator is None:
         kinds = _KINDS.get(a.dtype) if dtype is None else None
         if kinds is not None:  # the usual call
             return _driver._array_reduce(
@@ -158,7 +158,7 @@ def delta_of(ddof, correction):
 
 @public(array_api=True)
 @traceable
-def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None, stream=None, allocator=None):  # fmt: skip
+def var(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None, stream=None, allocator=None):  # fmt: skip
     """Compute the variance over axes: the mean squared deviation from the mean.
 
     ddof, correction: two names of the number that is subtracted from the count before the division.
@@ -209,7 +209,7 @@ def _less(count, ddof):
 
 @public(array_api=True)
 @traceable
-def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None, stream=None, allocator=None):  # fmt: skip
+def std(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None, stream=None, allocator=None):  # fmt: skip
     """Compute the standard deviation over axes, the square root of :func:`var`; parameters as there.
 
     Returns real numbers: float32 for complex64, float64 for integers. The deviation of 16-bit floats has a value

@@ -88,8 +88,7 @@ def mask_of(where, shape=None):
     Raises TypeError for an array of another type, and ValueError if the mask does not broadcast to ``shape``, the shape
     of the array that is reduced.
     """
-    where = given(where, True)
-    if where is True:
+    if where is True or where is np._NoValue:
         return None
     mask = as_mask(where)
     if shape is not None and np.broadcast_shapes(mask.shape, shape) != shape:
@@ -115,7 +114,7 @@ def joined(
 
     The first value takes the result's type.
     """
-    plain = out is dtype is initial is where is stream is allocator is None
+    plain = where is True and out is dtype is initial is stream is allocator is None
     if plain and isinstance(a, ArrayBase):  # the usual call, which shall cost little
         return _driver._array_reduce(
             name, a, axes=bits_of_reduction(axis, a.ndim), keepdims=bool(given(keepdims, False))

@@ -21,7 +21,7 @@ from pycuda.arrays.ufuncs.universal_functions import UFUNCS
 
 @public(array_api=True, module=False)
 @traceable
-def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None, allocator=None):  # fmt: skip
+def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, *, stream=None, allocator=None):  # fmt: skip
     """Add up the elements over axes.
 
     axis: an int, several, or None for all axes. Negative axes count from the end.
@@ -51,7 +51,7 @@ def sum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=
 
 @public(array_api=True)
 @traceable
-def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None, allocator=None):  # fmt: skip
+def prod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, *, stream=None, allocator=None):  # fmt: skip
     """Multiply the elements over axes; parameters and types as of :meth:`GPUArray.sum`.
 
     initial: a number by which the product is multiplied.
@@ -75,7 +75,7 @@ def _extremum(name, ufunc, a, axis, out, keepdims, initial, where, stream, alloc
 
 @public(array_api=True, aliases="amin", pycuda="a stream")
 @traceable
-def min(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, stream=None, allocator=None):  # fmt: skip
+def min(a, axis=None, out=None, keepdims=False, initial=None, where=True, *, stream=None, allocator=None):  # fmt: skip
     """Find the smallest element over axes. The result is NaN if an element is NaN.
 
     axis: an int, several, or None for all axes.
@@ -98,7 +98,7 @@ def min(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, str
 
 @public(array_api=True, aliases="amax", pycuda="a stream")
 @traceable
-def max(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, stream=None, allocator=None):  # fmt: skip
+def max(a, axis=None, out=None, keepdims=False, initial=None, where=True, *, stream=None, allocator=None):  # fmt: skip
     """Find the largest element over axes; parameters and errors as of :func:`min`.
 
     The result is NaN if an element is NaN; ``initial`` is a number that the result is not below.
@@ -126,7 +126,7 @@ def _by_place(axis, out, stream, allocator):
 
 @public(array_api=True, pycuda="a stream allocator")
 @traceable
-def any(a, axis=None, out=None, keepdims=False, *, where=None, stream=None, allocator=None):  # fmt: skip
+def any(a, axis=None, out=None, keepdims=False, *, where=True, stream=None, allocator=None):  # fmt: skip
     """Test whether any element over axes is true, that is not zero. NaN is true.
 
     axis: an int, several, or None for all axes. As a method, ``any(stream, allocator)`` is PyCUDA's call.
@@ -143,7 +143,7 @@ def any(a, axis=None, out=None, keepdims=False, *, where=None, stream=None, allo
 
 @public(array_api=True, pycuda="a stream allocator")
 @traceable
-def all(a, axis=None, out=None, keepdims=False, *, where=None, stream=None, allocator=None):  # fmt: skip
+def all(a, axis=None, out=None, keepdims=False, *, where=True, stream=None, allocator=None):  # fmt: skip
     """Test whether all elements over axes are true; parameters as of :func:`any`.
 
     Returns an array of bool. Elements are true if they are not zero; NaN is true. True for no elements.

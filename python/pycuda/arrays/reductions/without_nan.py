@@ -28,24 +28,24 @@ def _is_float(a) -> bool:
 
 
 def _numbers(a, where):
-    """The mask of the elements to reduce: those that are not NaN and for which ``where`` is true."""
+    """The mask of the elements to reduce, those that are not NaN and for which ``where`` is true; True for all."""
     mask = mask_of(where)
     if not _is_float(a):
-        return mask
+        return True if mask is None else mask
     numbers = ~UFUNCS["isnan"](a)
     return numbers if mask is None else numbers & mask
 
 
 def _counted(a, axis, keepdims, where):
     numbers = _numbers(a, where)
-    if numbers is None:
+    if numbers is True:
         return None
     spread = broadcast_to(numbers, a.shape)
     return reduce(spread, "count_nonzero", axis, keepdims=keepdims)
 
 
 @public()
-def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
+def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, *, stream=None):  # fmt: skip
     """Add up the elements that are not NaN; parameters as of :meth:`GPUArray.sum`.
 
     Returns an array. A sum of no numbers is 0.
@@ -57,7 +57,7 @@ def nansum(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, whe
 
 
 @public()
-def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
+def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, where=True, *, stream=None):  # fmt: skip
     """Multiply the elements that are not NaN; parameters as of :meth:`GPUArray.prod`. A product of no numbers is 1.
 
     Returns an array. All parameters are those of :func:`nansum`; the product is multiplied by ``initial``. Small
@@ -70,7 +70,7 @@ def nanprod(a, axis=None, dtype=None, out=None, keepdims=False, initial=None, wh
 
 
 @public()
-def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
+def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=True, *, stream=None):  # fmt: skip
     """Find the smallest element that is not NaN; parameters as of :meth:`GPUArray.min`. NaN if all are NaN.
 
     axis, out, keepdims, stream: as of :func:`nansum`.
@@ -86,7 +86,7 @@ def nanmin(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, 
 
 
 @public()
-def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=None, *, stream=None):  # fmt: skip
+def nanmax(a, axis=None, out=None, keepdims=False, initial=None, where=True, *, stream=None):  # fmt: skip
     """Find the largest element that is not NaN; parameters as of :meth:`GPUArray.max`. NaN if all are NaN.
 
     Parameters and errors are those of :func:`nanmin`; the result is not below ``initial``.
@@ -112,7 +112,7 @@ def _joined(name, a, axis, dtype, out, keepdims, initial, where, stream):
 
 
 @public()
-def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
+def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=True):
     """Compute the mean of the elements that are not NaN; parameters as of :meth:`GPUArray.mean`. NaN if all are NaN.
 
     Returns an array. Sums are pairwise, as of ``numpy.sum`` here.
@@ -121,7 +121,7 @@ def nanmean(a, axis=None, dtype=None, out=None, keepdims=False, *, where=None):
     array(2.5)
     """
     a = as_array(a)
-    if where is None and a.dtype.kind in "fc":
+    if where is True and a.dtype.kind in "fc":
         result = _mean_of_numbers(
             a, fused_axes(axis, a.ndim), dtype, bool(given(keepdims, False))
         )
@@ -135,7 +135,7 @@ def _mean_of_numbers(a, axis, dtype, keepdims):
 
 
 @public()
-def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):  # fmt: skip
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):  # fmt: skip
     """Compute the variance of the elements that are not NaN; parameters as of :meth:`GPUArray.var`.
 
     The result is NaN if there are no more numbers than ``ddof``.
@@ -149,7 +149,7 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 
 
 @public()
-def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=None, mean=None, correction=None):  # fmt: skip
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=True, mean=None, correction=None):  # fmt: skip
     """Compute the standard deviation of the elements that are not NaN; parameters as of :func:`nanvar`.
 
     Returns an array. NaN where no number is left.
@@ -165,7 +165,7 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, where=
 def _spread(a, axis, dtype, ddof, keepdims, where, mean, root):
     """The variance of the numbers, or its square root."""
     a, keepdims = as_array(a), bool(given(keepdims, False))
-    if where is None and mean is None and ddof in (0, 1) and a.dtype.kind in "fc":
+    if where is True and mean is None and ddof in (0, 1) and a.dtype.kind in "fc":
         axes = fused_axes(axis, a.ndim)
         return _spread_of_numbers(a, axes, dtype, ddof, keepdims, root)
     result = var(

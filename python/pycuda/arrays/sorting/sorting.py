@@ -244,7 +244,7 @@ def _topk(a, k, axis, largest):
 def searchsorted(a, v, side="left", sorter=None, *, stream=None):
     """Find the indices (int64) at which elements would be inserted into a sorted vector.
 
-    a: the vector, sorted, or by the indices ``sorter`` if they are given.
+    a: the vector, sorted, or by the indices ``sorter``, one for each element, if they are given.
     v: the elements, an array or a number.
     side: "left" gives the index before equal elements, "right" the one behind them.
     stream: the stream of the work, by default the current one.
@@ -263,6 +263,9 @@ def _search(a, v, side, sorter):
     if a.ndim != 1:
         raise ValueError("object too deep for desired array")
     if sorter is not None:
+        sorter = as_array(sorter)
+        if sorter.size != a.size:
+            raise ValueError(f"sorter has {sorter.size} elements, a has {a.size}")
         a = take_along_axis(a, sorter, 0)
     wide = wide_integers(v)
     if wide is not None:

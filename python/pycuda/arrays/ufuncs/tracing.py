@@ -357,7 +357,7 @@ class Traced:
         return result if initial is None else record(ufunc, result, result._own_type(initial))  # fmt: skip
 
     def _where(self, where, otherwise) -> Traced:
-        if where is True or where is None:
+        if where is True:
             return self
         if isinstance(where, Traced) and where.dtype.kind != "b":
             where = record("not_equal", where, 0)

@@ -182,7 +182,7 @@ def _two_results(name: str, first: str, second: str, nin: int, about: str):
         with _driver._Work(stream, allocator):
             if (
                 outs == [None, None]
-                and (where is None or where is True)
+                and where is True
                 and dtype is None
                 and all(isinstance(one, _driver.ArrayBase) for one in inputs)
             ):

@@ -33,6 +33,13 @@ llvm::Value *element_mask(WarpEmitter &w, const Row &row) {
     return w.b.CreateShuffleVector(w.mask(), lanes);
 }
 
+/// Whether a masked access would be one of the whole row. LLVM's inst-combine finds that, too, but
+/// does not run for huge kernels.
+bool is_whole(const WarpEmitter &w, const llvm::Value *elements) {
+    const auto *constant = llvm::dyn_cast<llvm::Constant>(elements);
+    return w.mask_is_full() && constant && constant->isAllOnesValue();
+}
+
 /// The row's active lanes, lowest bit first, as an i32.
 llvm::Value *active_bits(WarpEmitter &w, const Row &row) {
     llvm::Value *bits = w.b.CreateLShr(w.mask_bits(), row.first);
@@ -105,9 +112,12 @@ struct Ways {
 
 llvm::Value *load_row(WarpEmitter &w, const Row &row) {
     llvm::Constant *zeros = llvm::Constant::getNullValue(row.type());
-    if (is_masked_by_processor(w, row))
-        return w.b.CreateMaskedLoad(row.type(), row.pointer, llvm::Align(1), element_mask(w, row),
-                                    zeros);
+    if (is_masked_by_processor(w, row)) {
+        llvm::Value *elements = element_mask(w, row);
+        if (is_whole(w, elements))
+            return w.b.CreateAlignedLoad(row.type(), row.pointer, llvm::Align(1));
+        return w.b.CreateMaskedLoad(row.type(), row.pointer, llvm::Align(1), elements, zeros);
+    }
     if (lacks_lanes(w, row))
         return load_some(w, row, active_bits(w, row));
     const Ways ways(w, row);
@@ -127,7 +137,11 @@ llvm::Value *load_row(WarpEmitter &w, const Row &row) {
 
 void store_row(WarpEmitter &w, const Row &row, llvm::Value *all) {
     auto masked = [&] {
-        w.b.CreateMaskedStore(all, row.pointer, llvm::Align(1), element_mask(w, row));
+        llvm::Value *elements = element_mask(w, row);
+        if (is_whole(w, elements))
+            w.b.CreateAlignedStore(all, row.pointer, llvm::Align(1));
+        else
+            w.b.CreateMaskedStore(all, row.pointer, llvm::Align(1), elements);
     };
     if (w.mask_is_full() || w.kernel.code.target.facts().masks_all())
         return masked();

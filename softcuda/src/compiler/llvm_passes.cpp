@@ -50,6 +50,13 @@ constexpr LlvmStep kLlvm[] = {
 constexpr std::string_view kForHuge[] = {"promote-slots", "sroa", "early-cse", "simplify-cfg",
                                          "adce"};
 
+/// Left out for functions of more than jit::kMostForConditions basic blocks.
+constexpr std::string_view kOfConditions[] = {"inst-combine", "loop-invariants"};
+
+template <std::size_t N> bool names(const std::string_view (&list)[N], std::string_view pass) {
+    return std::ranges::find(list, pass) != std::end(list);
+}
+
 } // namespace
 
 std::span<const LlvmStep> llvm_steps() { return kLlvm; }
@@ -57,10 +64,11 @@ std::span<const LlvmStep> llvm_steps() { return kLlvm; }
 std::vector<jit::LlvmPass> passes_for(ir::Purpose purpose, const llvm::Module &module,
                                       const PassOptions &options) {
     const bool huge = jit::has_more_instructions(module, jit::kMostForAllPasses);
+    const bool many_blocks = jit::has_more_basic_blocks(module, jit::kMostForConditions);
     std::vector<jit::LlvmPass> chosen;
     for (const LlvmStep &pass : kLlvm) {
-        const bool helps = purpose == ir::Purpose::Speed &&
-                           (!huge || std::ranges::find(kForHuge, pass.name) != std::end(kForHuge));
+        const bool helps = purpose == ir::Purpose::Speed && (!huge || names(kForHuge, pass.name)) &&
+                           (!many_blocks || !names(kOfConditions, pass.name));
         if (!options.skips(pass.name) && (helps || pass.need == Required))
             chosen.push_back({pass.name, pass.add});
     }

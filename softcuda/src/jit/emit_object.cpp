@@ -3,6 +3,7 @@
 #include "jit/code_generator.h"
 #include "jit/constant_table.h"
 #include "jit/large_code.h"
+#include "jit/long_lived.h"
 #include "jit/optimize.h"
 #include "jit/split_blocks.h"
 #include "jit/target.h"
@@ -18,6 +19,7 @@ bool is_large(const llvm::Function &function) { return has_many_basic_blocks(fun
 std::vector<char> run_machine_passes(llvm::Module &module, const Target &target) {
     const bool many_constants = tabulate_constants(module);
     weigh_branches(module);
+    store_long_lived(module);
     const bool large = many_constants || std::ranges::any_of(module, is_large);
     const CodeSize size = large ? CodeSize::Large : CodeSize::Usual;
     return CodeGeneratorLease(target)->passes(target, size).run(module);

@@ -13,6 +13,7 @@
 #include "jit/promote_slots.h"
 
 #include "jit/flow_kept.h"
+#include "jit/large_code.h"
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>
@@ -20,6 +21,7 @@
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/ValueHandle.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -162,9 +164,52 @@ class SlotValues {
     llvm::DenseSet<const llvm::PHINode *> own_; ///< of phis_ those that are left
 };
 
+/// The number of basic blocks between the first access and the last one, in their order.
+unsigned lifetime(const llvm::AllocaInst &alloca, const BlockOrder &order) {
+    unsigned first = ~0u, last = 0;
+    for (const llvm::User *user : alloca.users()) {
+        const unsigned number = order.number(llvm::cast<llvm::Instruction>(user)->getParent());
+        first = std::min(first, number);
+        last = std::max(last, number);
+    }
+    return first < last ? last - first : 0;
+}
+
+/// Makes a slot stay in memory: SROA leaves volatile accesses alone. Masks become bytes, because
+/// without masks in the processor LLVM packs and unpacks bits for a mask in memory.
+void keep(llvm::AllocaInst &alloca) {
+    auto *mask = llvm::dyn_cast<llvm::FixedVectorType>(alloca.getAllocatedType());
+    const bool widens = mask && mask->getElementType()->isIntegerTy(1);
+    llvm::IRBuilder<> b(&alloca);
+    llvm::Type *type =
+        widens ? llvm::FixedVectorType::get(b.getInt8Ty(), mask->getNumElements()) : nullptr;
+    llvm::AllocaInst *slot = widens ? b.CreateAlloca(type) : &alloca;
+    for (llvm::User *user : llvm::make_early_inc_range(alloca.users())) {
+        auto *access = llvm::cast<llvm::Instruction>(user);
+        if (!widens) {
+            if (auto *store = llvm::dyn_cast<llvm::StoreInst>(access))
+                store->setVolatile(true);
+            else
+                llvm::cast<llvm::LoadInst>(access)->setVolatile(true);
+            continue;
+        }
+        b.SetInsertPoint(access);
+        if (auto *store = llvm::dyn_cast<llvm::StoreInst>(access))
+            b.CreateStore(b.CreateSExt(store->getValueOperand(), type), slot, /*isVolatile=*/true);
+        else
+            access->replaceAllUsesWith(b.CreateICmpSLT(
+                b.CreateLoad(type, slot, /*isVolatile=*/true), llvm::Constant::getNullValue(type)));
+        access->eraseFromParent();
+    }
+    if (widens)
+        alloca.eraseFromParent();
+}
+
 class Promotion {
   public:
     explicit Promotion(llvm::Function &function) : function_(function) {
+        if (has_many_basic_blocks(function))
+            keep_long_lived();
         for (llvm::Instruction &i : function.getEntryBlock())
             if (auto *alloca = llvm::dyn_cast<llvm::AllocaInst>(&i);
                 alloca && is_promotable(*alloca)) {
@@ -191,6 +236,16 @@ class Promotion {
     }
 
   private:
+    /// Values would be live in as many basic blocks (jit/long_lived.h), and to find them takes time
+    /// in proportion to that.
+    void keep_long_lived() {
+        const BlockOrder order(function_);
+        for (llvm::Instruction &i : llvm::make_early_inc_range(function_.getEntryBlock()))
+            if (auto *alloca = llvm::dyn_cast<llvm::AllocaInst>(&i);
+                alloca && is_promotable(*alloca) && lifetime(*alloca, order) > kLongLifetime)
+                keep(*alloca);
+    }
+
     /// Connects loads with stores and earlier loads of the same basic block.
     void scan(BasicBlock &block) {
         llvm::DenseMap<unsigned, Value *> now; // by slot

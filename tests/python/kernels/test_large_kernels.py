@@ -145,6 +145,51 @@ def test_loads_and_stores_in_shared_memory_are_sunk_in_linear_time():
     assert float(found[1]) < 300
 
 
+CASES = """
+import numpy as np
+import pycuda.autoinit
+import pycuda.driver as cuda
+from pycuda.compiler import SourceModule
+
+count = 600
+lines = [f"case {i}: h = (h ^ {i}u) * {2 * i + 3}u + in[{i % 64}];" for i in range(count)]
+module = SourceModule("__global__ void large(unsigned *out, const volatile unsigned *in) {"
+                      "unsigned t = threadIdx.x, h = t;"
+                      f"switch (in[t] % {count}) {{" + "".join(lines) + "} out[t] = h; }")
+numbers = np.arange(64, dtype=np.uint32) * 2654435761
+out = np.zeros(64, np.uint32)
+module.get_function("large")(cuda.Out(out), cuda.In(numbers), grid=(1, 1), block=(64, 1, 1))
+for t in range(64):
+    h = t
+    for i in range(int(numbers[t]) % count, count):
+        h = ((h ^ i) * (2 * i + 3) + int(numbers[i % 64])) & 0xFFFFFFFF
+    assert h == out[t], (t, h, out[t])
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("isa", ["native", "sse4"])
+def test_masks_of_a_thousand_basic_blocks_are_kept_in_memory(isa):
+    """Each case of a switch with fall-through has a mask and a value that live until the case is reached."""
+    done = subprocess.run(
+        [sys.executable, "-c", CASES],
+        env={
+            **os.environ,
+            "PYCUDA_DRIVER": "softcuda",
+            "SOFTCUDA_ISA": isa,
+            "SOFTCUDA_DISABLE_CACHE": "1",
+            "SOFTCUDA_DUMP": "optimized",
+        },
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    kept = re.findall(r"store volatile <32 x i8> %", done.stderr + done.stdout)
+    assert len(kept) > 200, "masks are in registers"
+
+
 ACCESSES = """
 __global__ void large(TYPE *out, const TYPE *in, const int *places)
 {

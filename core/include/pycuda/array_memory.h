@@ -68,10 +68,10 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     MemoryPool &pool() noexcept { return pool_; }
     /// The pool of another stream; null if `stream` has no pool.
     std::shared_ptr<detail::StreamPool> pool_of(StreamRef stream);
-    KernelTable &kernels() noexcept { return *kernels_; }
-    LibraryHandles &libraries() noexcept { return *libraries_; }
+    KernelTable &kernels() noexcept { return *working().kernels_; }
+    LibraryHandles &libraries() noexcept { return *working().libraries_; }
     /// Flags that kernels of the library set if they find an error.
-    ErrorFlags &error_flags() noexcept { return *error_flags_; }
+    ErrorFlags &error_flags() noexcept { return *working().error_flags_; }
     const DeviceTraits &traits() const noexcept { return traits_; }
 
     /// A stream for work while others are captured. It waits for the default stream.
@@ -81,10 +81,21 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     /// `earlier`.
     void order(StreamRef earlier, StreamRef later) const;
 
+    /// While it exists, the thread's operations take kernels, handles and flags of the current context
+    /// for arrays of all contexts. For operations with arrays of several contexts of a device.
+    class InCurrent;
+
   private:
+    /// The state whose kernels, handles and flags the thread uses for this context's arrays.
+    ArrayContext &working() noexcept {
+        return in_current_.load(std::memory_order_relaxed) == 0 ? *this : working_elsewhere();
+    }
+    ArrayContext &working_elsewhere() noexcept;
     std::shared_ptr<detail::StreamPool> find_pool(CUstream stream);
     void end_pool(CUstream stream) noexcept;
     void free_waiting_blocks() noexcept;
+
+    static inline std::atomic<int> in_current_ = 0; ///< the number of InCurrent
 
     Context context_;
     const CUcontext handle_ = context_.get();
@@ -97,6 +108,18 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     std::shared_ptr<LibraryHandles> libraries_;
     std::unique_ptr<ErrorFlags> error_flags_;
     const DeviceTraits traits_;
+};
+
+class [[nodiscard]] ArrayContext::InCurrent {
+  public:
+    InCurrent();
+    ~InCurrent();
+    InCurrent &operator=(InCurrent &&) = delete; // no copies either
+    static bool any() noexcept { return in_current_.load(std::memory_order_relaxed) != 0; }
+
+  private:
+    std::shared_ptr<ArrayContext> current_;
+    ArrayContext *outer_;
 };
 
 /// An allocator that a thread's arrays use instead of the context's pools.

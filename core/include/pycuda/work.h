@@ -61,7 +61,7 @@ class [[nodiscard]] WorkContext {
         if (home_ == nullptr)
             home_ = &context;
         else if (home_ != &context) [[unlikely]]
-            check_same_device(context);
+            add_other(context);
     }
     bool empty() const noexcept { return home_ == nullptr; }
     /// Makes the context current. Call it once.
@@ -73,12 +73,14 @@ class [[nodiscard]] WorkContext {
     CUcontext entered() const noexcept { return entered_; }
 
   private:
-    void check_same_device(const Context &other) const;
+    void add_other(const Context &other);
     void enter_home();
 
     const Context *home_ = nullptr; ///< kept alive by the operands
     CUcontext entered_ = nullptr;
+    bool has_several_ = false; ///< contexts of one device
     std::optional<ScopedContext> scope_;
+    std::unique_ptr<ArrayContext::InCurrent> several_;
 };
 
 /// Work that is queued in one stream in the scope of this object. Only a Work returns an array's
@@ -191,6 +193,7 @@ class [[nodiscard]] Work {
     detail::StreamUse record_use(const Context &context) const;
     void record() noexcept;
     Context stream_context() const;
+    bool is_ordered_with(const Context &other) const;
     [[noreturn]] static void throw_captured(std::string_view what);
 
     StreamRef stream_;

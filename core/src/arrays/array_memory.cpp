@@ -77,6 +77,24 @@ const std::shared_ptr<ArrayContext> &ArrayContext::current() {
     return last;
 }
 
+namespace {
+thread_local ArrayContext *in_current = nullptr;
+}
+
+ArrayContext &ArrayContext::working_elsewhere() noexcept {
+    return in_current != nullptr ? *in_current : *this;
+}
+
+ArrayContext::InCurrent::InCurrent()
+    : current_(current()), outer_(std::exchange(in_current, current_.get())) {
+    in_current_.fetch_add(1, std::memory_order_relaxed);
+}
+
+ArrayContext::InCurrent::~InCurrent() {
+    in_current_.fetch_sub(1, std::memory_order_relaxed);
+    in_current = outer_;
+}
+
 void ArrayContext::on_out_of_memory(std::function<void()> reclaim) {
     contexts().reclaim = std::move(reclaim);
 }

@@ -42,9 +42,11 @@ thread_local Outside outside;
 
 } // namespace
 
-void WorkContext::check_same_device(const Context &other) const {
-    // Contexts of one device share their addresses.
-    if (*home_ == other || home_->device() == other.device())
+void WorkContext::add_other(const Context &other) {
+    if (*home_ == other)
+        return;
+    has_several_ = true;
+    if (home_->device() == other.device()) // they share their addresses
         return;
     throw std::invalid_argument("the arrays of one operation must be on one device, not on " +
                                 name_of(*home_) + " and " + name_of(other) +
@@ -60,6 +62,8 @@ void WorkContext::enter_home() {
         scope_.emplace(*home_);
     }
     entered_ = home;
+    if (has_several_ || ArrayContext::InCurrent::any()) [[unlikely]]
+        several_ = std::make_unique<ArrayContext::InCurrent>();
 }
 
 bool Work::is_in_context(const ArrayMemory &memory) {
@@ -184,14 +188,21 @@ void Work::wait_for_home(const ArrayMemory &memory) const {
     driver().cuStreamWaitEvent(stream_.get(), written.get(), 0);
 }
 
+/// Whether work is ordered before and after the work in the home stream of memory of another
+/// context: a kernel, or an operation with arrays of several contexts of one device. A copy between
+/// devices is ordered by the program.
+bool Work::is_ordered_with(const Context &other) const {
+    return kernel_context_ != nullptr || Context::borrow(context_).device() == other.device();
+}
+
 /// Memory of another context than the stream's: the streams of the two are different ones, even if
-/// both are the default stream. A copy between contexts is ordered by the program; a kernel is
-/// ordered before and after the work in the home stream, too.
+/// both are the default stream.
 void Work::note_elsewhere(const std::shared_ptr<ArrayMemory> &memory) {
-    if (kernel_context_ == nullptr)
-        return note_away(memory);
     const Context &other = memory->context()->context();
-    if (other.device() != kernel_context_->device() && !kernel_context_->has_peer_access(other))
+    if (!is_ordered_with(other))
+        return note_away(memory);
+    if (kernel_context_ != nullptr && other.device() != kernel_context_->device() &&
+        !kernel_context_->has_peer_access(other))
         throw std::invalid_argument(
             "an array on " + name_of(other) + " was passed to a kernel that was loaded on " +
             name_of(*kernel_context_) +
@@ -209,7 +220,7 @@ void Work::note_elsewhere(const std::shared_ptr<ArrayMemory> &memory) {
     memory->is_fresh_.store(false, std::memory_order_relaxed);
     if (memory->is_of_graph())
         return;
-    const ScopedContext scope(*kernel_context_);
+    const ScopedContext scope(stream_context());
     wait_for_home(*memory);
 }
 
@@ -296,7 +307,8 @@ void Work::record() noexcept {
         const detail::StreamUse use = record_use(context);
         for (const std::shared_ptr<ArrayMemory> &memory : noted_->away) {
             memory->used_until(use);
-            if (kernel_context_ != nullptr && memory->context()->handle() != context_) {
+            if (memory->context()->handle() != context_ &&
+                is_ordered_with(memory->context()->context())) {
                 const ScopedContext elsewhere(memory->context()->context());
                 driver->cuStreamWaitEvent(memory->home().get(), use.done->get(), 0);
             }

@@ -61,6 +61,11 @@ def _compile(
         if isinstance(given := getattr(how, name), str):
             raise TypeError(f"{name} must be a list of strings, such as [{given!r}]")
     options = list(DEFAULT_NVCC_FLAGS if how.options is None else how.options)
+    for option in options:
+        if not isinstance(option, str):
+            raise TypeError(
+                f"options must be a list of strings; it contains {option!r}"
+            )
     text = text_of(source)
     if driver.CUDA_DEBUGGING or _debug_sources.FOLDER:
         options += ["-g", "-G"]

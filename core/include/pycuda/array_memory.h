@@ -81,9 +81,6 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     /// `earlier`.
     void order(StreamRef earlier, StreamRef later) const;
 
-    /// While it exists, the thread's operations take kernels, handles and flags of the current
-    /// context for arrays of all contexts. For operations with arrays of several contexts of a
-    /// device.
     class InCurrent;
 
   private:
@@ -111,6 +108,8 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     const DeviceTraits traits_;
 };
 
+/// While it exists, the thread's operations take kernels, handles and flags of the current context
+/// for arrays of all contexts. For operations with arrays of several contexts of a device.
 class [[nodiscard]] ArrayContext::InCurrent {
   public:
     InCurrent();

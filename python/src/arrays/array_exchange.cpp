@@ -118,8 +118,9 @@ nb::object make_capsule(std::unique_ptr<Lent<Managed>> lent, const char *name,
     return capsule;
 }
 
-/// Makes the consumer's stream wait for our work. The numbers are DLPack's.
-void order_for_borrower(const Array &array, nb::handle stream, StreamRef own) {
+/// Makes the consumer's stream wait for our work. The numbers are DLPack's. Recorded work does not
+/// run, so only a stream that is captured, too, can wait for it.
+void order_for_borrower(nb::handle stream, const Work &work) {
     std::intptr_t number = 1; // None: the default stream
     if (!stream.is_none() && !nb::try_cast(stream, number))
         throw_type_error("stream must be None, -1, 1, 2 or a stream's handle as an int, not " +
@@ -131,8 +132,11 @@ void order_for_borrower(const Array &array, nb::handle stream, StreamRef own) {
         return;
     const StreamRef borrower(number == 2 ? CU_STREAM_PER_THREAD
                                          : reinterpret_cast<CUstream>(number));
-    if (borrower.get() != own.get() && !(borrower.is_default() && own.is_default()))
-        array.context()->order(own, borrower);
+    if (borrower.get() == work.stream().get())
+        return;
+    if (borrower.is_default() || !is_capturing(borrower.get()))
+        work.require_running("__dlpack__()");
+    Work(borrower).follow(work.stream());
 }
 
 nb::object array_to_dlpack(nb::handle self, nb::handle stream, bool versioned, bool copied) {
@@ -144,7 +148,7 @@ nb::object array_to_dlpack(nb::handle self, nb::handle stream, bool versioned, b
                            "the consumer must pass max_version=(1, 0) or request a copy");
     Work work(current_stream());
     const CUdeviceptr address = work.read(array);
-    order_for_borrower(array, stream, work.stream());
+    order_for_borrower(stream, work);
     if (!versioned)
         return make_capsule(
             std::make_unique<Lent<dlpack::ManagedTensor>>(array, address), plain_name,

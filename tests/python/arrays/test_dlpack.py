@@ -164,6 +164,22 @@ def test_the_borrowers_stream_waits(run_program):
     assert done.returncode == 0, done.stderr
 
 
+def test_recorded_work_is_lent_within_its_capture_only():
+    x, y = gpuarray.zeros(8, np.float32), gpuarray.zeros(8, np.float32)
+    stream = cuda.Stream(cuda.stream_flags.NON_BLOCKING)
+    other = cuda.Stream()
+    cuda.Context.synchronize()
+    with cuda.capture(stream) as recording, stream:
+        y[...] = x + 1
+        for borrower in (None, 1, 2, other.handle):
+            with pytest.raises(cuda.LogicError, match="is being captured"):
+                y.__dlpack__(stream=borrower)
+        for borrower in (-1, stream.handle):
+            y.__dlpack__(stream=borrower)
+    recording.graph.instantiate().launch(stream)
+    assert (y.get(stream=stream) == 1).all()
+
+
 def test_an_array_of_another_device(run_program):
     done = run_program(
         """

@@ -530,6 +530,8 @@ def test_types_that_the_device_lacks(device):
 def test_options_in_one_string(device):
     with pytest.raises(TypeError, match=r"options must be a list .* \['-O3'\]"):
         SourceModule("__global__ void f() {}", options="-O3")
+    with pytest.raises(TypeError, match="list of strings; it contains 3"):
+        SourceModule("__global__ void f() {}", options=["-O3", 3])
     with pytest.raises(TypeError, match="include_dirs must be a list"):
         SourceModule("__global__ void f() {}", include_dirs="/usr/include")
 

@@ -77,10 +77,6 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     /// A stream for work while others are captured. It waits for the default stream.
     StreamRef side_stream();
 
-    /// Makes later work of the stream `later` wait for the work that is now in the stream
-    /// `earlier`.
-    void order(StreamRef earlier, StreamRef later) const;
-
     class InCurrent;
 
   private:

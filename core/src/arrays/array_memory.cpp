@@ -166,12 +166,6 @@ StreamRef ArrayContext::side_stream() {
     return *side_;
 }
 
-void ArrayContext::order(StreamRef earlier, StreamRef later) const {
-    Event now(context_, CU_EVENT_DISABLE_TIMING);
-    now.record(earlier);
-    driver().cuStreamWaitEvent(later.get(), now.get(), 0);
-}
-
 std::shared_ptr<ArrayMemory> ArrayMemory::allocate(const std::shared_ptr<ArrayContext> &context,
                                                    std::size_t bytes, StreamRef stream) {
     if (allocator_of_thread != nullptr) [[unlikely]]

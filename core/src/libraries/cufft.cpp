@@ -147,11 +147,11 @@ struct FourierState {
             plans.splice(plans.begin(), plans, found);
             return plans.front();
         }
-        const detail::OutsideCaptures outside; // a plan loads kernels
-        plans.emplace_front(key);
-        finish_library_setup();
-        if (plans.size() > most_plans)
-            plans.pop_back();
+        set_up_library([&] {
+            plans.emplace_front(key);
+            if (plans.size() > most_plans)
+                plans.pop_back();
+        });
         return plans.front();
     }
 };

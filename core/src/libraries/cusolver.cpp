@@ -76,10 +76,8 @@ class SolverCall {
         : use_(stream), stream_(use_.stream()), lock_(a.context()->libraries().solver_mutex) {
         const detail::OutsideCaptures outside; // the library may load kernels and allocate
         LibraryHandles &handles = a.context()->libraries();
-        if (handles.solver == nullptr) {
-            handles.solver = std::make_shared<SolverState>();
-            finish_library_setup();
-        }
+        if (handles.solver == nullptr)
+            set_up_library([&] { handles.solver = std::make_shared<SolverState>(); });
         state_ = handles.solver.get();
         if (!use_.is_captured())
             follow_last_call(a);
@@ -123,7 +121,7 @@ class SolverCall {
             if (state_->last_call)
                 driver().cuStreamWaitEvent(stream_.get(), state_->last_call->get(), 0);
             else
-                a.context()->order(StreamRef(), stream_);
+                use_.follow(StreamRef());
         }
         state_->stream = stream_.get();
         state_->last_call.reset();

@@ -108,7 +108,7 @@ int narrow_extent(std::int64_t value, const char *what) {
     return static_cast<int>(value);
 }
 
-void finish_library_setup() {
+void detail::finish_library_setup() {
     if (!capture_blocks_default_stream()) // else the launch of the graph waits for it
         driver().cuStreamSynchronize(nullptr);
 }

@@ -173,9 +173,18 @@ template <class Table> const Table *library_table() {
     return table;
 }
 
-/// Waits for what a library has queued in the default stream to make a handle or a plan, such as
-/// copies of cuFFT's tables: a non-blocking stream would not wait for it. Call it after each.
+namespace detail {
 void finish_library_setup();
+}
+
+/// Calls `make`, which makes a handle or a plan of a library: also in a capture, and with a wait
+/// for what the library has queued in the default stream, such as copies of cuFFT's tables. A
+/// non-blocking stream would not wait for it.
+template <class Make> void set_up_library(Make &&make) {
+    const detail::OutsideCaptures outside; // the library allocates and loads kernels
+    make();
+    detail::finish_library_setup();
+}
 
 template <class Table> struct LibraryState {
     LibraryState() { library_table<Table>()->create(&handle); }
@@ -191,11 +200,9 @@ template <class Table> class LibraryCall {
     template <class State>
     LibraryCall(CallerMutex &mutex, std::shared_ptr<State> &state, StreamRef stream)
         : lock_(mutex) {
-        const detail::OutsideCaptures outside; // a new handle allocates
-        if (state == nullptr) {
-            state = std::make_shared<State>();
-            finish_library_setup();
-        }
+        const detail::OutsideCaptures outside; // the library may allocate
+        if (state == nullptr)
+            set_up_library([&] { state = std::make_shared<State>(); });
         handle_ = state->handle;
         library_table<Table>()->set_stream(handle_, stream.get());
     }

@@ -422,7 +422,7 @@ llvm::Value *is_suspect(WarpEmitter &w, const Address &address) {
 void check_suspect(WarpEmitter &w, const Address &address, rt::Access access) {
     const std::uint8_t number = rt::KnownRanges::number_of(access, w.kernel.next_site++);
     const rt::AccessSite site = site_of(address, access, number);
-    if (!address.needs_check)
+    if (!address.needs_check || w.kernel.plan.wants_short_code) // the runtime compares, too
         return ask_runtime(w, address, site);
     llvm::BasicBlock *ask = w.new_block("ask"), *found = w.new_block("found");
     w.branch_rarely(leave(w, address, LastRange(w, number)), ask, found);

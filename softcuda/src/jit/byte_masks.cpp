@@ -2,11 +2,11 @@
 #include "jit/byte_masks.h"
 
 #include "jit/large_code.h"
+#include "jit/mask_bytes.h"
 #include "jit/target.h"
 
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/PostOrderIterator.h>
-#include <llvm/IR/PatternMatch.h>
 
 #include <vector>
 
@@ -61,8 +61,9 @@ class ByteMasks {
             return llvm::IRBuilder<>(mask.getContext()).CreateSExt(constant, byte_type(mask));
         Value *&bytes = bytes_[&mask];
         if (!bytes)
-            bytes = is_sign_of_mask(mask) ? llvm::cast<llvm::ICmpInst>(mask).getOperand(0)
-                                          : behind(mask);
+            bytes = bytes_of_mask(mask); // that widen-masks passes on, or promote-slots keeps
+        if (!bytes)
+            bytes = behind(mask);
         return bytes;
     }
 
@@ -71,20 +72,6 @@ class ByteMasks {
         llvm::IRBuilder<> b(mask.getContext());
         b.SetInsertPoint(*made.getInsertionPointAfterDef());
         return b.CreateSExt(&mask, byte_type(mask));
-    }
-
-    /// The sign of bytes that promote-slots keeps in memory, or that widen-masks passes between
-    /// basic blocks: they are 0 or -1.
-    static bool is_sign_of_mask(const Value &mask) {
-        const auto *sign = llvm::dyn_cast<llvm::ICmpInst>(&mask);
-        if (!sign || sign->getPredicate() != llvm::CmpInst::ICMP_SLT ||
-            sign->getOperand(0)->getType() != byte_type(mask) ||
-            !llvm::PatternMatch::match(sign->getOperand(1), llvm::PatternMatch::m_Zero()))
-            return false;
-        return llvm::isa<llvm::PHINode, llvm::SExtInst>(sign->getOperand(0)) ||
-               (llvm::isa<llvm::LoadInst>(sign->getOperand(0)) &&
-                llvm::isa<llvm::AllocaInst>(
-                    llvm::cast<llvm::LoadInst>(sign->getOperand(0))->getPointerOperand()));
     }
 
     void replace_uses(llvm::BinaryOperator &operation) {
@@ -100,7 +87,7 @@ class ByteMasks {
             return;
         llvm::IRBuilder<> b(operation.getContext());
         b.SetInsertPoint(operation.getParent(), std::next(operation.getIterator()));
-        Value *sign = b.CreateICmpSLT(bytes, llvm::Constant::getNullValue(bytes->getType()));
+        Value *sign = mask_of_bytes(b, bytes);
         operation.replaceUsesWithIf(sign,
                                     [&](const llvm::Use &use) { return stays(use.getUser()); });
     }

@@ -2,10 +2,10 @@
 #include "jit/called_blends.h"
 
 #include "jit/large_code.h"
+#include "jit/mask_bytes.h"
 #include "jit/target.h"
 
 #include <llvm/ADT/DenseSet.h>
-#include <llvm/IR/PatternMatch.h>
 
 #include <vector>
 
@@ -83,19 +83,15 @@ class Blends {
         const auto *lanes = llvm::cast<llvm::FixedVectorType>(mask->getType());
         if (target_.facts().masks_all())
             return b.CreateBitCast(mask, b.getIntNTy(lanes->getNumElements()));
-        llvm::Type *bytes = mask->getType()->getWithNewType(b.getInt8Ty());
-        if (const auto *sign = llvm::dyn_cast<llvm::ICmpInst>(mask);
-            sign && sign->getPredicate() == llvm::CmpInst::ICMP_SLT &&
-            sign->getOperand(0)->getType() == bytes &&
-            llvm::PatternMatch::match(sign->getOperand(1), llvm::PatternMatch::m_Zero()))
-            return sign->getOperand(0);
-        return b.CreateSExt(mask, bytes);
+        if (Value *bytes = bytes_of_mask(*mask))
+            return bytes;
+        return b.CreateSExt(mask, mask->getType()->getWithNewType(b.getInt8Ty()));
     }
 
     static Value *mask_of(llvm::IRBuilder<> &b, Value *argument, unsigned lanes) {
         if (argument->getType()->isIntegerTy())
             return b.CreateBitCast(argument, llvm::FixedVectorType::get(b.getInt1Ty(), lanes));
-        return b.CreateICmpSLT(argument, llvm::Constant::getNullValue(argument->getType()));
+        return mask_of_bytes(b, argument);
     }
 
     llvm::Function *function_for(llvm::Type *mask, llvm::FixedVectorType *type) {

@@ -65,7 +65,8 @@ SIZES = (100, 10_000, 1 << 20, 1 << 24)
 #: For GPUs only.
 LARGER = (
     "np.concatenate([x, y])|np.concatenate([long, long])|m[:16, :16].copy()|m.max()|np.histogram(long, 50)|"
-    "np.histogram(long, 50, (0, 1))|np.percentile(long, [10, 90])|gpuarray.median(long)|np.where(long_b, long, long)|np.searchsorted(long, long)"
+    "np.histogram(long, 50, (0, 1))|np.percentile(long, [10, 90])|gpuarray.median(long)|np.where(long_b, long, long)|"
+    "np.searchsorted(long, long)"
 ).split("|")
 PRODUCTS = (
     "m @ long[:512]|np.einsum('ij,ij->i', m, m)|np.einsum('ij->i', m)|np.linalg.inv(matrices)|"

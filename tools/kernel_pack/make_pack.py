@@ -75,7 +75,10 @@ PRODUCTS = (
 ).split("|")
 #: What needs no kernel of the library on a GPU.
 CUBLAS = "square @ square"
-RUNNING = ("x[b]", "long[long_b]", "np.nonzero(long_b)", "np.bincount(long)")
+RUNNING = (
+    *("x[b]", "long[long_b]", "np.nonzero(long_b)"),
+    *("np.bincount(long)", "np.histogram(long, 50)"),
+)
 #: By the name of an array: contiguous, long and contiguous, a matrix by columns and by rows.
 REDUCED = ("x.{}()", "long.{}()", "m.{}(axis=0)", "m.{}(axis=1)")
 

@@ -12,6 +12,6 @@ target_compile_features(pycuda_core INTERFACE cxx_std_20)
 target_link_libraries(pycuda_core INTERFACE
   ${PYCUDA_PREBUILT}/core/libpycuda.a pycuda_abi Threads::Threads ${CMAKE_DL_LIBS})
 
-foreach(_name IN ITEMS kernels.pack _driver.pyi gpuarray.pyi linalg.pyi fft.pyi array_api.pyi)
+foreach(_name IN ITEMS kernels.pack gpu_kernels.pack _driver.pyi gpuarray.pyi linalg.pyi fft.pyi array_api.pyi)
   install(FILES ${PYCUDA_PREBUILT}/python/pycuda/${_name} DESTINATION pycuda COMPONENT python)
 endforeach()

@@ -47,7 +47,7 @@ LAYERS: dict[str, set[str]] = {
         "softcuda/src/transform",
         "softcuda/src/rt",
     },
-    "softcuda/src/interpret": {
+    "tests/softcuda/interpret": {
         "abi",
         "softcuda/src/support",
         "softcuda/src/ir",
@@ -148,7 +148,7 @@ LAYERS: dict[str, set[str]] = {
     "softcuda/link": {"abi", "softcuda/cudart"},
     "python/src": {"abi", "core"},
     "python/pycuda/_device": set(),
-    "tests": {"abi", "core", "softcuda"},
+    "tests": {"abi", "core", "softcuda", "tests/softcuda/interpret"},
     "benchmarks": {"abi", "core"},
     "examples": {"core"},
 }

@@ -402,7 +402,8 @@ def same_compiler() -> dict[str, str]:
 
 def wheel(part: Part) -> Outcome:
     """The wheels of softcuda and, for this Python, of pycuda: built, checked, installed, tried."""
-    return part.check(ROOT / "run", "tools/wheel", *part.options)
+    # Kernels for one GPU: each takes a minute of processor time.
+    return part.check(ROOT / "run", "tools/wheel", "--gpus", "90", *part.options)
 
 
 def sdist(part: Part) -> Outcome:

@@ -3,9 +3,9 @@
     ninja -C build/release hand_written && ./run benchmarks/softcuda/course_kernels.py [--processor-time] [NAME...]
 
 Nobody tuned softcuda for these kernels: convolutions through a shared tile, page rank, a
-grid-stride sum, and images and sounds whose pixels and samples are structures of bytes or halves. Each ratio is the least time of the C++ function
-(``hand_written/course.cpp``) divided by softcuda's: more is better. The results are compared first. NAME is the begin of
-a row's name. ``--processor-time`` is for a machine with other work: one thread on both sides, and its processor time.
+grid-stride sum, images and sounds whose pixels and samples are structures of bytes or halves, and a pointer whose space
+is chosen at run time. Each ratio is the least time of the C++ function (``hand_written/course.cpp``) divided by
+softcuda's: more is better. The results are compared first. NAME is the begin of a row's name. ``--processor-time`` is for a machine with other work: one thread on both sides, and its processor time.
 """
 
 from __future__ import annotations
@@ -94,6 +94,25 @@ extern "C" __global__ void to_mono(const short *stereo, short *out, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n)
         out[i] = (stereo[2 * i] + stereo[2 * i + 1]) / 2;
+}
+extern "C" __global__ void ring(const float *x, float *out, int n, int shared) {
+    __shared__ float tile[256];
+    int i = blockIdx.x * 256 + threadIdx.x;
+    tile[threadIdx.x] = x[i];
+    __syncthreads();
+    const float *from = shared ? tile : x + blockIdx.x * 256;
+    float sum = 0;
+    for (int k = 0; k < 32; k++)
+        sum += from[(threadIdx.x + k) & 255] * (k + 1);
+    out[i] = sum;
+}
+extern "C" __global__ void invert(unsigned char *rgb, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    rgb[3 * i] = 255 - rgb[3 * i];
+    rgb[3 * i + 1] = 255 - rgb[3 * i + 1];
+    rgb[3 * i + 2] = 255 - rgb[3 * i + 2];
 }
 """
 
@@ -194,6 +213,17 @@ def rows(module) -> Iterator[tuple[str, Row]]:  # noqa: ANN001
             block,
         ),
     )
+    yield (
+        "RGB inverted in place",
+        row(module, "invert", "invert", [], pixels, (count,), grid, block),
+    )
+    x, grid = rng.random(1 << 20, np.float32), (1 << 12, 1)
+    for shared, name in (1, "shared"), (0, "global"):
+        numbers = np.int32(x.size), np.int32(shared)
+        yield (
+            f"ring of 256 values, generic pointer to {name} memory",
+            row(module, "ring", "ring", [x], x * 0, numbers, grid, block),
+        )
 
 
 def least(runs) -> list[float]:  # noqa: ANN001

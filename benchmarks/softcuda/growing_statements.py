@@ -11,9 +11,17 @@ def statements(size: int, write) -> str:
     return START + "".join(parts) + END
 
 
+def labels(size: int) -> str:
+    """A jump by a loaded number."""
+    names = ", ".join(f"CASE{k}" for k in range(size))
+    return f"""
+TABLE: .branchtargets {names};
+rem.u32 %r10, %r3, {size};
+brx.idx %r10, TABLE;"""
+
+
 def case_labels(size: int) -> str:
     """One switch on a loaded number."""
-    labels = ", ".join(f"CASE{k}" for k in range(size))
     cases = "".join(
         f"""
 CASE{k}:
@@ -22,11 +30,7 @@ xor.b32 %r3, %r3, {k};
 bra JOIN;"""
         for k in range(size)
     )
-    return f"""{START}
-TABLE: .branchtargets {labels};
-rem.u32 %r10, %r3, {size};
-brx.idx %r10, TABLE;{cases}
-JOIN:{END}"""
+    return f"{START}{labels(size)}{cases}\nJOIN:{END}"
 
 
 def else_ifs(size: int) -> str:
@@ -126,6 +130,83 @@ rsqrt.approx.f32 %f1, %f1;"""
     return f"{START}\n.reg .f32 %f<3>;\ncvt.rn.f32.u32 %f1, %r3;{chain * size}\nmov.b32 %r5, %f1;{END}"
 
 
+def falling_cases(size: int) -> str:
+    """One switch on a loaded number; each case goes on with the next one."""
+    cases = "".join(
+        f"""
+CASE{k}:
+mad.lo.u32 {SUMS[k % 3]}, %r3, {2 * k + 3}, {k};
+xor.b32 %r3, %r3, {k};"""
+        for k in range(size)
+    )
+    return f"{START}{labels(size)}{cases}{END}"
+
+
+def interpreter(size: int) -> str:
+    """A loop around a switch on a number that the case before has computed."""
+    cases = "".join(
+        f"""
+CASE{k}:
+mad.lo.u32 {SUMS[k % 3]}, {SUMS[(k + 1) % 3]}, {2 * k + 3}, %r3;
+add.u32 %r3, %r3, {SUMS[k % 3]};
+bra NEXT;"""
+        for k in range(size)
+    )
+    return f"""{START}
+mov.u32 %r11, 0;
+STEP:{labels(size)}{cases}
+NEXT:
+add.u32 %r11, %r11, 1;
+setp.lt.u32 %p1, %r11, %r2;
+@%p1 bra STEP;{END}"""
+
+
+def comparisons(size: int) -> str:
+    """A tree of comparisons with a loaded number, as of a binary search."""
+
+    def tree(first: int, last: int) -> str:
+        if last - first == 1:
+            total = SUMS[first % 3]
+            return f"\nmad.lo.u32 {total}, %r3, {2 * first + 3}, {total};\nbra JOIN;"
+        middle = (first + last) // 2
+        return f"""
+setp.ge.u32 %p1, %r3, {middle};
+@%p1 bra FROM{middle};{tree(first, middle)}
+FROM{middle}:{tree(middle, last)}"""
+
+    return f"{START}{tree(0, size)}\nJOIN:{END}"
+
+
+def constant_offsets(size: int) -> str:
+    """Loads and stores in turn, at constant offsets from one pointer."""
+    return statements(
+        size,
+        lambda k, total, _: (
+            f"""
+ld.global.u32 %r10, [%a1+{4 * (k * 7 % 250)}];
+add.u32 {total}, {total}, %r10;
+st.global.u32 [%a1+{4 * (k * 11 % 250)}], {total};"""
+        ),
+    )
+
+
+def divergent_loops(size: int) -> str:
+    """Loops that each lane leaves after a number of its own."""
+    return statements(
+        size,
+        lambda k, total, _: (
+            f"""
+and.b32 %r11, %r3, 7;
+LOOP{k}:
+mad.lo.u32 {total}, {total}, {2 * k + 3}, %r11;
+sub.u32 %r11, %r11, 1;
+setp.gt.s32 %p1, %r11, 0;
+@%p1 bra LOOP{k};
+add.u32 %r3, %r3, {total};"""
+        ),
+    )
+
+
 MORE_KINDS = {
     "cases": (case_labels, 200),
     "else-ifs": (else_ifs, 200),
@@ -135,4 +216,9 @@ MORE_KINDS = {
     "irreducible loops": (irreducible_loops, 50),
     "halves": (halves, 200),
     "approximate functions": (approximations, 100),
+    "cases that fall through": (falling_cases, 200),
+    "interpreters": (interpreter, 200),
+    "comparisons": (comparisons, 200),
+    "constant offsets": (constant_offsets, 200),
+    "divergent loops": (divergent_loops, 100),
 }

@@ -54,6 +54,7 @@ def _compile(
     how: _How,
     name_expressions: Sequence[str] = (),
     frames: int | None = 1,
+    refused: tuple[()] | tuple[_driver.CompileResult, str] = (),  # of compile_source()
 ) -> _driver.CompileResult:
     """``frames`` is the number of functions between the user's line and this one; None: no warning of the compiler's."""
     # As in PyCUDA, an option that is on or off accepts any truth value.
@@ -85,6 +86,7 @@ def _compile(
             [os.fspath(folder) for folder in how.include_dirs or ()],
             target,
             list(name_expressions),
+            *refused,
         )
     except driver.CompileError as error:
         if error.kept_in:
@@ -343,16 +345,21 @@ class SourceModule(CudaModule):
         self.module = self._load(list(name_expressions))
 
     def close(self) -> None:
-        """Unload the module and the modules of its templates. The call waits for their kernels.
-
-        Kernels and variables of a closed module raise LogicError.
-        """
+        """Unload the module and those of its templates, after their kernels. Kernels and variables then raise LogicError."""
         for module in self._loaded:
             module.close()
 
     def _load(self, name_expressions: list[str]) -> _driver.Module:
         result = _compile(self._source, "image", self._how, name_expressions, frames=2)
-        module = _module_of(result)
+        while True:
+            try:
+                module = _module_of(result)
+                break
+            except driver.Error as error:
+                if result.origin != "package":
+                    raise
+                failure = result, str(error)
+            result = _compile(self._source, "image", self._how, refused=failure)
         self._loaded.append(module)
         module._describe(self._source)
         _profile_sources.note(module, self._source, self._how)

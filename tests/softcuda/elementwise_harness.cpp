@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include "compiler/pipeline.h"
+#include "ir/ir.h"
 #include "ir/operation_semantics.h"
 #include "jit/code.h"
 #include "jit/llvm.h"

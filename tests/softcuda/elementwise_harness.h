@@ -1,7 +1,7 @@
 // elementwise_harness.h -- compares an operation in generated code with a reference on many values.
 #pragma once
 
-#include "ir/ir.h"
+#include "ir/attributes.h"
 
 #include <cstdint>
 #include <functional>

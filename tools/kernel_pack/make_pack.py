@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Generate kernels.pack: the PTX of the library's own kernels for the usual operations and types.
+"""Generate kernels.pack or gpu_kernels.pack: the library's own kernels for the usual operations and types.
 
-    make_pack.py OUT --package FOLDER --driver LIBRARY [--jobs N]
+    make_pack.py OUT --package FOLDER --driver LIBRARY [--jobs N] [--gpus ARCHITECTURE...]
 
 FOLDER contains the built package. LIBRARY is libskip_launches.so, a driver that runs only the kernels in RUNNING,
-whose results later launches depend on. Each operation of operations() is called once. If NVRTC or NumPy is missing,
-the pack is empty, and kernels are compiled at their first use. Entries of the old OUT are reused.
-core/src/compile/cache/kernel_pack.h describes the format.
+whose results later launches depend on. Each operation of operations() is called once: on softcuda's device, whose
+kernels are PTX, or on a device that looks like a GPU of each ARCHITECTURE, such as 80, whose kernels are machine code
+and PTX. If NVRTC or NumPy is missing, the pack is empty, and kernels are compiled at their first use. Entries of the
+old OUT are reused. core/src/compile/cache/kernel_pack.h describes the format.
 """
 
 from __future__ import annotations
@@ -15,15 +16,21 @@ import argparse
 import ctypes
 import hashlib
 import os
+import re
 import struct
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-MAGIC = b"PyCUDA kernels 1"
-ROW = struct.Struct("<32s32sQQ")
+MAGIC = b"PyCUDA kernels 3"
+ROW = struct.Struct("<32s32sQIHH")
+
+#: The PTX version of GPUs' entries: as old as their instructions permit, because a driver refuses a version that is
+#: newer than the driver. CUDA 12.0 introduced version 8.0.
+GPU_VERSION = b"8.0"
 
 REAL = ("float32", "float64", "int32", "int64")
 NUMBERS = (*REAL, "float16", "complex64")
@@ -49,7 +56,29 @@ FUSED = (
     "np.linalg.norm(x)|np.linalg.norm(long)|np.linalg.norm(m, axis=1)|np.ptp(x)|np.nan_to_num(x)|np.nanmean(x)|"
     "np.isclose(x, y)|np.allclose(x, y)|np.array_equal(x, y)|special.softmax(m, -1)|special.logsumexp(m, -1)"
 ).split("|")
-RUNNING = ("x[b]", "long[long_b]", "np.nonzero(long_b)")
+#: For GPUs, which choose kernels by the number of elements.
+SIZED = (
+    "x + y|2 * x|x.sum()|x.max()|x.argmax()|x.mean()|x.var()|x.cumsum()|gpuarray.sort(x)|gpuarray.argsort(x)|"
+    "gpuarray.median(x)|gpuarray.unique(x)|gpuarray.dot(x, y)"
+).split("|")
+SIZES = (100, 10_000, 1 << 20, 1 << 24)
+#: For GPUs only.
+LARGER = (
+    "np.concatenate([x, y])|np.concatenate([long, long])|m[:16, :16].copy()|m.max()|np.histogram(long, 50)|"
+    "np.histogram(long, 50, (0, 1))|np.percentile(long, [10, 90])|gpuarray.median(long)|np.where(long_b, long, long)|"
+    "np.searchsorted(long, long)"
+).split("|")
+PRODUCTS = (
+    "m @ long[:512]|np.einsum('ij,ij->i', m, m)|np.einsum('ij->i', m)|np.linalg.inv(matrices)|"
+    "np.linalg.solve(matrices, matrices)|np.linalg.det(matrices)|m.std()|m.std(axis=0)|m.std(axis=1)|m.T @ long[:512]|"
+    "m.copy(order='F')"
+).split("|")
+#: What needs no kernel of the library on a GPU.
+CUBLAS = "square @ square"
+RUNNING = (
+    *("x[b]", "long[long_b]", "np.nonzero(long_b)"),
+    *("np.bincount(long)", "np.histogram(long, 50)"),
+)
 #: By the name of an array: contiguous, long and contiguous, a matrix by columns and by rows.
 REDUCED = ("x.{}()", "long.{}()", "m.{}(axis=0)", "m.{}(axis=1)")
 
@@ -114,6 +143,26 @@ def operations() -> Iterator[tuple[str, str]]:
         yield source, f"x.astype('{target}')"
 
 
+def operands(dtype: str, length: int = 1024) -> dict[str, object]:
+    """The arrays that the texts of operations() name."""
+    from pycuda import gpuarray
+
+    long = gpuarray.zeros(1 << 18, dtype)
+    x = (
+        gpuarray.zeros(length, dtype)
+        if length <= 1024
+        else gpuarray.empty(length, dtype)
+    )
+    return {
+        "x": x,
+        "y": x.copy(),
+        "long": long,
+        "m": long.reshape(512, 512),
+        "square": long[:256].reshape(16, 16),  # larger ones go to BLAS
+        "matrices": long[:4096].reshape(64, 8, 8),
+    }
+
+
 def record(part: int, parts: int) -> None:
     """Call every `parts`-th operation. Operations that fail are skipped and reported."""
     import numpy as np
@@ -127,12 +176,15 @@ def record(part: int, parts: int) -> None:
     names["long_b"] = gpuarray.to_gpu(np.ones(1 << 18, bool))
     names["i"] = gpuarray.zeros(1024, np.int64)
     skip_launches = ctypes.CDLL(os.environ["PYCUDA_DRIVER"]).skip_launches
-    for dtype, text in list(operations())[part::parts]:
-        names["x"] = gpuarray.zeros(1024, dtype)
-        names["y"] = gpuarray.zeros(1024, dtype)
-        names["long"] = gpuarray.zeros(1 << 18, dtype)
-        names["m"] = names["long"].reshape(512, 512)
-        names["square"] = names["x"][:256].reshape(16, 16)  # larger ones go to BLAS
+    work = [(*operation, 1024) for operation in operations()]
+    if "SKIP_LAUNCHES_AS_GPU" in os.environ:
+        work = [operation for operation in work if operation[1] != CUBLAS]
+        work += [(dtype, text, n) for dtype in REAL for text in SIZED for n in SIZES]
+        work += [(dtype, text, 1024) for dtype in REAL for text in LARGER]
+        work += [(dtype, text, 1024) for dtype in REAL[:2] for text in PRODUCTS]
+        work += [(dtype, "np.bincount(long)", 1024) for dtype in REAL[2:]]
+    for dtype, text, length in work[part::parts]:
+        names |= operands(dtype, length)
         skip_launches(text not in RUNNING)
         try:
             eval(text, names)
@@ -140,16 +192,60 @@ def record(part: int, parts: int) -> None:
             print(f"kernel pack: {text} of {dtype}: {error}", file=sys.stderr)
 
 
-def write_pack(path: Path, entries: dict[bytes, bytes]) -> None:
-    """Write the file: entries by key; each contains the architecture, a line end and PTX."""
+def without_comments(ptx: bytes) -> bytes:
+    """PTX without comments, empty lines and indentation."""
+    lines = (re.sub(rb"//.*", b"", line).strip() for line in ptx.split(b"\n"))
+    return b"\n".join(line for line in lines if line) + b"\n"
+
+
+class Entry(NamedTuple):
+    """What finds an image: the request's hash, the architecture, and the CUDA version of machine code; 0 for PTX."""
+
+    key: bytes
+    architecture: int
+    cuda: int
+
+
+def read_recorded(folder: Path) -> dict[Entry, bytes]:
+    """The images that record_kernel() has written."""
+    recorded = {}
+    for file in folder.iterdir():
+        key, architecture, cuda = file.name.split("-")
+        image = file.read_bytes()
+        entry = Entry(bytes.fromhex(key), int(architecture), int(cuda))
+        recorded[entry] = image if entry.cuda else without_comments(image)
+    return recorded
+
+
+def for_gpus(recorded: dict[Entry, bytes]) -> dict[Entry, bytes]:
+    """Machine code, and PTX of GPU_VERSION without that which is the same as an older architecture's."""
+    entries = {}
+    last = (b"", b"")
+    for entry, image in sorted(recorded.items()):
+        if entry.cuda:
+            entries[entry] = image
+            continue
+        ptx = re.sub(rb"(?m)^\.version .*$", b".version " + GPU_VERSION, image, count=1)
+        body = re.sub(rb"(?m)^\.target .*$", b"", ptx, count=1)
+        if last != (entry.key, body):
+            entries[entry] = ptx
+            last = (entry.key, body)
+    return entries
+
+
+def write_pack(path: Path, entries: dict[Entry, bytes]) -> None:
+    """Write the file."""
     place = len(MAGIC) + 8 + ROW.size * len(entries)
     head = [MAGIC, struct.pack("<Q", len(entries))]
-    for key in sorted(entries):
-        entry = entries[key]
-        head.append(ROW.pack(key, hashlib.sha256(entry).digest(), place, len(entry)))
-        place += len(entry)
+    for entry, image in sorted(entries.items()):
+        digest = hashlib.sha256(image).digest()
+        row = (place, len(image), entry.architecture, entry.cuda)
+        head.append(ROW.pack(entry.key, digest, *row))
+        place += len(image)
     unfinished = path.with_suffix(f".{os.getpid()}")
-    unfinished.write_bytes(b"".join(head + [entries[key] for key in sorted(entries)]))
+    unfinished.write_bytes(
+        b"".join(head + [entries[entry] for entry in sorted(entries)])
+    )
     unfinished.replace(path)
 
 
@@ -162,6 +258,22 @@ def missing() -> str:
     return run.stderr.strip().splitlines()[-1] if run.returncode else ""
 
 
+def record_all(folder: Path, settings: dict[str, str], jobs: int) -> None:
+    """Call record() in processes with these environment variables, which write to the folder."""
+    folder.mkdir()
+    environment = {**os.environ, **settings, "PYCUDA_RECORD_KERNELS": str(folder)}
+    command = [sys.executable, *sys.argv, f"--jobs={jobs}"]
+    parts = [
+        subprocess.Popen([*command, f"--part={part}"], env=environment)
+        for part in range(jobs)
+    ]
+    for part in parts:
+        if part.wait() != 0:
+            print(
+                f"kernel pack: a process ended with {part.returncode}", file=sys.stderr
+            )
+
+
 def main() -> None:
     """Start processes that record kernels, then merge their results."""
     parser = argparse.ArgumentParser(
@@ -171,6 +283,7 @@ def main() -> None:
     parser.add_argument("--package", required=True, help="the folder that holds pycuda")
     parser.add_argument("--driver", required=True, help="libskip_launches.so")
     parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 8))
+    parser.add_argument("--gpus", type=int, nargs="*", help="such as 75 80 90")
     parser.add_argument("--part", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.part is not None:
@@ -183,30 +296,20 @@ def main() -> None:
             PYCUDA_DRIVER=options.driver,
             PYCUDA_KERNEL_PACK=str(options.out),
             PYCUDA_CACHE_DIR=os.path.join(folder, "cache"),
-            PYCUDA_RECORD_KERNELS=folder,
         )
         os.environ.pop("PYCUDA_DISABLE_CACHE", None)
         if lack := missing():
             print(f"kernel pack: left empty: {lack}", file=sys.stderr)
             return write_pack(options.out, {})
-        parts = [
-            subprocess.Popen(
-                [sys.executable, *sys.argv, f"--jobs={options.jobs}", f"--part={part}"]
-            )
-            for part in range(options.jobs)
-        ]
-        for part in parts:
-            if part.wait() != 0:
-                print(
-                    f"kernel pack: a process ended with {part.returncode}",
-                    file=sys.stderr,
-                )
-        entries = {
-            bytes.fromhex(file.name): file.read_bytes()
-            for file in Path(folder).iterdir()
-            if file.is_file()
-        }
-        write_pack(options.out, entries)
+        if not options.gpus:
+            record_all(Path(folder, "softcuda"), {}, options.jobs)
+            return write_pack(options.out, read_recorded(Path(folder, "softcuda")))
+        recorded = {}
+        for gpu in options.gpus:
+            settings = {"SKIP_LAUNCHES_AS_GPU": "1", "SOFTCUDA_ARCH": str(gpu)}
+            record_all(Path(folder, f"gpu-{gpu}"), settings, options.jobs)
+            recorded |= read_recorded(Path(folder, f"gpu-{gpu}"))
+        write_pack(options.out, for_gpus(recorded))
 
 
 if __name__ == "__main__":

@@ -69,3 +69,23 @@ void to_mono(const short *stereo, short *out, int n) {
     for (int i = 0; i < n; ++i)
         out[i] = static_cast<short>((stereo[2 * i] + stereo[2 * i + 1]) / 2);
 }
+
+void ring(const float *x, float *out, int n, int /*shared*/) {
+#pragma omp parallel for
+    for (int first = 0; first < n; first += 256) {
+        float twice[512], sums[256] = {};
+        for (int i = 0; i < 256; ++i)
+            twice[i] = twice[i + 256] = x[first + i];
+        for (int k = 0; k < 32; ++k)
+            for (int i = 0; i < 256; ++i)
+                sums[i] += twice[i + k] * static_cast<float>(k + 1);
+        for (int i = 0; i < 256; ++i)
+            out[first + i] = sums[i];
+    }
+}
+
+void invert(unsigned char *rgb, int n) {
+#pragma omp parallel for simd
+    for (int i = 0; i < 3 * n; ++i)
+        rgb[i] = static_cast<unsigned char>(255 - rgb[i]);
+}

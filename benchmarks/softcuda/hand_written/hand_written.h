@@ -86,4 +86,6 @@ void page_rank(const int *starts, const int *from, const float *rank, const int 
 void whole_sum(const float *x, float *out, int n);
 void grey(const unsigned char *rgb, unsigned char *out, int n);
 void to_mono(const short *stereo, short *out, int n);
+void ring(const float *x, float *out, int n, int shared);
+void invert(unsigned char *rgb, int n);
 }

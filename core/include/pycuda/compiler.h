@@ -4,11 +4,13 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "pycuda/compile_error.h"
 #include "pycuda/compute_capability.h"
+#include "pycuda/error.h"
 #include "pycuda/image_kind.h"
 
 namespace pycuda {
@@ -28,6 +30,14 @@ enum class Builtins { All, Minimal };
 
 /// Whether a compilation may use the caches in memory and on disk.
 enum class CacheUse { Default, Off };
+
+/// The images of this library's package that may replace machine code of a compiler. The driver may
+/// refuse them; see load_compiled(). A request for PTX accepts PTX of the package always.
+struct PackagedImages {
+    /// The newest major version of CUDA whose machine code the driver loads; 0: no machine code.
+    int newest_cuda = 0;
+    bool ptx = false; ///< which the driver compiles to machine code
+};
 
 /// One compilation. Only `source` must be set.
 struct CompileRequest {
@@ -63,6 +73,8 @@ struct CompileRequest {
     /// not used.
     bool keep = false;
 
+    PackagedImages packaged = {};
+
     /// Off disables both caches, in memory and on disk.
     CacheUse cache = CacheUse::Default;
     /// The folder of the cache on disk; empty means $PYCUDA_CACHE_DIR, or else
@@ -77,7 +89,8 @@ enum class ImageOrigin { Compiler, MemoryCache, DiskCache, Package };
 struct CompileResult {
     /// PTX text or the bytes of a cubin, as cuModuleLoadData takes them.
     std::string image;
-    /// The kind of `image`: the requested kind, or Ptx if the compiler is older than the device.
+    /// The kind of `image`: the requested kind, or Ptx if the compiler is older than the device or
+    /// the package has nothing else.
     ImageKind kind = ImageKind::Cubin;
     /// The target architecture: "sm_86" or "compute_86".
     std::string arch;
@@ -95,6 +108,28 @@ struct CompileResult {
 /// Compiles the source, or returns the image from the cache in memory or on disk. Needs no driver
 /// and no GPU. Any thread may call. Throws CompileError.
 [[nodiscard]] CompileResult compile(const CompileRequest &request);
+
+/// All images of the package that the driver supports.
+[[nodiscard]] PackagedImages packaged_images();
+
+/// The next image of a request whose image of the package the driver has refused, for `reason`: the
+/// package's PTX after its machine code, then a compiler's. PYCUDA_TRACE=1 shows the reason.
+[[nodiscard]] CompileResult compile_refused(CompileRequest &request, const CompileResult &refused,
+                                            std::string_view reason);
+
+/// Calls load(compiled), and again with the next image while the driver refuses one of the package.
+template <class Load>
+auto load_compiled(CompileRequest request, CompileResult &compiled, const Load &load) {
+    for (;;) {
+        try {
+            return load(compiled);
+        } catch (const Error &refusal) {
+            if (compiled.origin != ImageOrigin::Package)
+                throw;
+            compiled = compile_refused(request, compiled, refusal.what());
+        }
+    }
+}
 
 /// Chooses the compiler as PyCUDA's parameter `nvcc` does: "nvcc", its default, lets this library
 /// choose, "nvrtc" is NVRTC, and any other value is the program.

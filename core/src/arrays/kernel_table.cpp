@@ -25,6 +25,7 @@ CompileRequest request_for(const Context &context, std::string source) {
     request.options = {"--fmad=false"};
     request.device = context.device().compute_capability();
     request.target = loaded_image_kind();
+    request.packaged = packaged_images();
     return request;
 }
 
@@ -59,10 +60,14 @@ void KernelTable::start(const KernelKey &key, std::string source) {
 
 Function KernelTable::compile_and_load(std::future<CompileResult> expected,
                                        std::string_view operation, const WriteSource &write) const {
-    const CompileResult compiled =
-        expected.valid() ? expected.get()
-                         : compile(request_for(context_, named_source(operation, write())));
-    return load_kernel(context_, operation, compiled);
+    const auto request = [&] { return request_for(context_, named_source(operation, write())); };
+    CompileResult compiled = expected.valid() ? expected.get() : compile(request());
+    const auto load = [&](const CompileResult &image) {
+        return load_kernel(context_, operation, image);
+    };
+    if (compiled.origin != ImageOrigin::Package)
+        return load(compiled);
+    return load_compiled(request(), compiled, load);
 }
 
 const Function &KernelTable::make(const KernelKey &key, std::string_view operation,

@@ -2,6 +2,7 @@
 // compiler.
 #include "pycuda/compiler.h"
 
+#include <cstdio>
 #include <filesystem>
 #include <list>
 #include <mutex>
@@ -21,8 +22,10 @@
 #include "compile/source/gnu_extensions.h"
 #include "compile/source/texture_shim.h"
 #include "driver/never_destroyed.h"
+#include "driver/trace.h"
 
 #include <pycuda/caller_lock.h>
+#include <pycuda/driver.h>
 
 namespace fs = std::filesystem;
 
@@ -395,15 +398,46 @@ CompileResult compile_through_disk_cache(const CompileRequest &request, const st
     return std::move(outcome.result);
 }
 
+/// The request's machine code and PTX, as the pack contains both. Empty if one is missing.
+std::optional<CompileOutcome> find_both(const KernelPack &pack, const KernelPackKey &packed,
+                                        const PackagedImages &images) {
+    std::optional<CompileOutcome> found = pack.find(packed, images);
+    if (!found || found->result.kind == ImageKind::Ptx)
+        return images.newest_cuda == 0 ? std::move(found) : std::nullopt;
+    std::optional<CompileOutcome> text = pack.find(packed, {.ptx = true});
+    if (!text || found->result.arch != "sm_" + std::to_string(packed.newest))
+        return std::nullopt;
+    found->ptx = std::move(text->result.image);
+    return found;
+}
+
+/// Records the images of a request and returns its PTX, which make_pack.py's driver can load.
+CompileResult compile_and_record(const CompileRequest &request, const KernelPack &pack,
+                                 const KernelPackKey &packed, const PackagedImages &images) {
+    std::optional<CompileOutcome> outcome = find_both(pack, packed, images);
+    if (!outcome) {
+        const PreparedJob prepared = prepare(request);
+        outcome = compile_afresh(prepared.job, prepared.nvcc);
+    }
+    record_kernel(packed, *outcome);
+    if (!outcome->ptx.empty()) {
+        outcome->result.kind = ImageKind::Ptx;
+        outcome->result.image = std::move(outcome->ptx);
+    }
+    return std::move(outcome->result);
+}
+
 CompileResult compile_through_pack(const CompileRequest &request, const std::string &key) {
-    const std::optional<Sha256::Digest> packed =
-        kernel_pack_key(request, kernel_header_directory());
-    std::optional<CompileResult> found =
-        packed ? KernelPack::installed().find(*packed) : std::nullopt;
-    CompileResult result = found ? std::move(*found) : compile_through_disk_cache(request, key);
-    if (packed)
-        record_kernel(*packed, result);
-    return result;
+    const std::optional<KernelPackKey> packed = kernel_pack_key(request, kernel_header_directory());
+    if (!packed)
+        return compile_through_disk_cache(request, key);
+    const PackagedImages images =
+        request.target == ImageKind::Ptx ? PackagedImages{.ptx = true} : request.packaged;
+    const KernelPack &pack = KernelPack::installed(request.target);
+    if (records_kernels())
+        return compile_and_record(request, pack, *packed, images);
+    std::optional<CompileOutcome> found = pack.find(*packed, images);
+    return found ? std::move(found->result) : compile_through_disk_cache(request, key);
 }
 
 } // namespace
@@ -422,6 +456,21 @@ CompileResult compile(const CompileRequest &asked) {
     if (std::optional<CompileResult> result = memory_cache().find(key))
         return std::move(*result);
     return compile_through_pack(request, key);
+}
+
+PackagedImages packaged_images() { return {.newest_cuda = driver().version() / 1000, .ptx = true}; }
+
+CompileResult compile_refused(CompileRequest &request, const CompileResult &refused,
+                              std::string_view reason) {
+    const bool is_ptx = refused.kind == ImageKind::Ptx;
+    if (trace_wanted()) {
+        const std::string line = "pycuda: the driver refused the package's " +
+                                 std::string(is_ptx ? "PTX" : "machine code") + " of " +
+                                 request.name + ": " + std::string(reason) + "\n";
+        std::fputs(line.c_str(), stderr);
+    }
+    request.packaged = {.newest_cuda = 0, .ptx = !is_ptx};
+    return compile(request);
 }
 
 void choose_compiler(CompileRequest &request, const std::string &nvcc) {

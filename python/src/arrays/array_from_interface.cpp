@@ -38,8 +38,6 @@ nb::object array_from_interface(nb::handle owner) {
         throw_type_error("the __cuda_array_interface__ of a " + name_of_type(owner) +
                          " must be a dict, not " + name_of_type(found));
     const nb::dict interface = nb::borrow<nb::dict>(found);
-    if (!nb::object(interface.get("mask", nb::none())).is_none())
-        throw_type_error("a " + name_of_type(owner) + " with a mask cannot become a GPUArray");
     nb::object numpy_type = element_type(interface, owner);
     const DType dtype = dtype_of(numpy_type);
     Layout layout = Layout::contiguous(shape_argument(entry(interface, "shape", owner)).shape(),
@@ -60,7 +58,7 @@ nb::object array_from_interface(nb::handle owner) {
                               describe_unknown_address(address));
     }
     Work work(current_stream());
-    if (const CUstream producer = stream_of_interface(interface.ptr()))
+    if (const CUstream producer = stream_of_interface(interface.ptr(), owner))
         work.follow(producer);
     auto memory = ArrayMemory::borrow(context, address + static_cast<CUdeviceptr>(range.begin),
                                       static_cast<std::size_t>(range.end - range.begin),

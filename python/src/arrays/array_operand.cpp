@@ -76,7 +76,7 @@ ArrayOperand ArrayReader::find(nb::handle object, const std::string &kernel,
         throw_value_error("kernel '" + kernel + "': argument '" + argument + "' is a " +
                           name_of_type(object) + " at " +
                           describe_unknown_address(operand.view.address));
-    if (const CUstream producer = stream_of_interface(interface.ptr()))
+    if (const CUstream producer = stream_of_interface(interface.ptr(), object))
         use_.follow(producer);
     if (use_.is_captured()) [[unlikely]]
         use_.keep_in_graph(keep_alive(nb::borrow(object)));

@@ -51,9 +51,10 @@ struct Use {
         if (access == Access::Write && nb::cast<bool>(nb::bool_(nb::object(data[1]))))
             throw_value_error(std::string(what) + " is a " + name_of_type(owner) +
                               ", which is read-only");
+        const CUstream producer = stream_of_interface(interface.ptr(), owner);
         if (work == nullptr)
             return address;
-        if (const CUstream producer = stream_of_interface(interface.ptr()))
+        if (producer != nullptr)
             work->follow(producer);
         return plain(address, owner);
     }

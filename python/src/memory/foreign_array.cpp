@@ -180,7 +180,7 @@ void pack_interface(PyObject *interface, nb::handle value, Packing &packing) {
     check_elements(packing.function, packing.block.count(), item(interface, names.typestr, value));
     nb::object address = made(PySequence_GetItem(item(interface, names.data, value), 0));
     push_address(unsigned_integer(address), value, packing);
-    if (CUstream producer = stream_of_interface(interface))
+    if (CUstream producer = stream_of_interface(interface, value))
         packing.staged.use().follow(producer);
 }
 
@@ -192,7 +192,13 @@ void pack_by_interface(const ArgumentType &, PyObject *value, Packing &packing) 
 
 } // namespace
 
-CUstream stream_of_interface(PyObject *interface) {
+CUstream stream_of_interface(PyObject *interface, nb::handle owner) {
+    PyObject *mask = PyDict_GetItemWithError(interface, names.mask); // borrowed
+    if (mask == nullptr && PyErr_Occurred())
+        throw nb::python_error();
+    if (mask != nullptr && mask != Py_None)
+        throw_type_error("a " + name_of_type(owner) +
+                         " has a mask, which kernels and GPUArrays do not support");
     PyObject *stream = PyDict_GetItemWithError(interface, names.stream); // borrowed
     if (stream == nullptr && PyErr_Occurred())
         throw nb::python_error();

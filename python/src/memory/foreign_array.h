@@ -20,8 +20,9 @@ namespace pycuda::python {
 std::optional<ArgumentType> recognise_foreign_array(PyTypeObject *type);
 
 /// The stream that produced an array with this __cuda_array_interface__; null if the interface
-/// names none, so that no wait is needed.
-CUstream stream_of_interface(PyObject *interface);
+/// names none, so that no wait is needed. TypeError for an array with a mask: every use of an
+/// interface calls this function, and none would heed the mask.
+CUstream stream_of_interface(PyObject *interface, nb::handle owner);
 
 /// For objects that have __cuda_array_interface__ as an attribute of the instance, not of the type.
 /// False if `value` has none.

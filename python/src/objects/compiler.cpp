@@ -57,7 +57,8 @@ CompileResult compile_source(std::string source, const std::string &nvcc,
                              std::vector<std::string> options, BoolLike keep, BoolLike no_extern_c,
                              std::string arch, std::string code, nb::handle cache_dir,
                              std::vector<std::string> include_dirs, const std::string &target,
-                             std::vector<std::string> name_expressions) {
+                             std::vector<std::string> name_expressions,
+                             const CompileResult *refused, const std::string &refusal) {
     CompileRequest request;
     request.name_expressions = std::move(name_expressions);
     request.source = std::move(source);
@@ -73,8 +74,10 @@ CompileResult compile_source(std::string source, const std::string &nvcc,
     // Programs for PyCUDA load a compiled "cubin", whatever image the driver loads.
     const bool to_load = target == "image" || (target == "cubin" && request.device.has_value());
     request.target = to_load ? loaded_image_kind() : kind_named(target);
+    if (target == "image")
+        request.packaged = packaged_images();
     nb::gil_scoped_release release;
-    return compile(request);
+    return refused ? compile_refused(request, *refused, refusal) : compile(request);
 }
 
 nb::bytes image_of(const CompileResult &result) {
@@ -117,15 +120,19 @@ void bind_compiler(nb::module_ &module) {
         .def_ro("kept_in", &CompileResult::kept_in,
                 "The folder of the compiler's files if ``keep`` was True, else an empty text.");
 
-    module.def("compile_source", compile_source, nb::arg("source"), nb::arg("nvcc"),
-               nb::arg("options"), nb::arg("keep"), nb::arg("no_extern_c"), nb::arg("arch"),
-               nb::arg("code"), nb::arg("cache_dir").none(), nb::arg("include_dirs"),
-               nb::arg("target"), nb::arg("name_expressions"),
-               "Compile CUDA C++. Returns a CompileResult. pycuda.compiler.compile() has the "
-               "meaning of the parameters.\n\n"
-               "target: \"cubin\", \"ptx\", \"fatbin\", \"ltoir\", or \"image\" for the kind that "
-               "the driver in use loads.\n\n"
-               "Raises CompileError with the compiler's messages.");
+    module.def(
+        "compile_source", compile_source, nb::arg("source"), nb::arg("nvcc"), nb::arg("options"),
+        nb::arg("keep"), nb::arg("no_extern_c"), nb::arg("arch"), nb::arg("code"),
+        nb::arg("cache_dir").none(), nb::arg("include_dirs"), nb::arg("target"),
+        nb::arg("name_expressions"), nb::arg("refused") = nb::none(), nb::arg("refusal") = "",
+        "Compile CUDA C++. Returns a CompileResult. pycuda.compiler.compile() has the "
+        "meaning of the parameters.\n\n"
+        "target: \"cubin\", \"ptx\", \"fatbin\", \"ltoir\", or \"image\" for the kind that "
+        "the driver in use loads. An \"image\" may be of the package.\n\n"
+        "refused: an earlier result from the package that the driver has refused, for the "
+        "reason ``refusal``. The result is then another one. PYCUDA_TRACE=1 shows the reason."
+        "\n\n"
+        "Raises CompileError with the compiler's messages.");
     module.def(
         "add_compiler_directory", [](const std::string &path) { add_search_directory(path); },
         nb::arg("path"),

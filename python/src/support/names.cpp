@@ -14,6 +14,7 @@ void intern_names() {
         .dev_alloc = PyUnicode_InternFromString("dev_alloc"),
         .dtype = PyUnicode_InternFromString("dtype"),
         .is_cuda = PyUnicode_InternFromString("is_cuda"),
+        .mask = PyUnicode_InternFromString("mask"),
         .ptr = PyUnicode_InternFromString("ptr"),
         .stream = PyUnicode_InternFromString("stream"),
         .typestr = PyUnicode_InternFromString("typestr"),

@@ -15,6 +15,7 @@ struct Names {
     PyObject *dev_alloc;
     PyObject *dtype;
     PyObject *is_cuda;
+    PyObject *mask;
     PyObject *ptr;
     PyObject *stream;
     PyObject *typestr;

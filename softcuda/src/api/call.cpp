@@ -2,7 +2,7 @@
 // permission.
 #include "api/call.h"
 
-#include "device/capture.h"
+#include "device/graphs/capture.h"
 #include "device/process_state.h"
 
 namespace softcuda::api {

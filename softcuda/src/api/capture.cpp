@@ -1,5 +1,5 @@
 // capture.cpp -- captures the work of streams in graphs.
-#include "device/capture.h"
+#include "device/graphs/capture.h"
 #include "api/default_stream.h"
 #include "api/graph.h"
 

@@ -2,8 +2,8 @@
 #include "api/graph.h"
 
 #include "api/default_stream.h"
-#include "device/capture.h"
-#include "device/device_graph.h"
+#include "device/graphs/capture.h"
+#include "device/graphs/device_graph.h"
 
 using namespace softcuda;
 using device::Context;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "api/call.h"
-#include "device/graph.h"
+#include "device/graphs/graph.h"
 #include "device/registry.h"
 
 #include <vector>

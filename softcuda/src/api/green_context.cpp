@@ -2,7 +2,7 @@
 #include "device/green_context.h"
 #include "api/call.h"
 #include "api/default_stream.h"
-#include "device/capture.h"
+#include "device/graphs/capture.h"
 #include "device/registry.h"
 
 #include <algorithm>

@@ -4,7 +4,7 @@
 // and returned.
 #include "api/call.h"
 #include "api/default_stream.h"
-#include "device/capture.h"
+#include "device/graphs/capture.h"
 #include "device/range_advice.h"
 
 #include <algorithm>

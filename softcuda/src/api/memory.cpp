@@ -1,7 +1,7 @@
 // memory.cpp -- allocation of device, host and managed memory.
 #include "api/call.h"
 #include "device/checked_memory.h"
-#include "device/graph_memory.h"
+#include "device/graphs/graph_memory.h"
 #include "device/memory_pool.h"
 #include "device/registry.h"
 

@@ -1,8 +1,8 @@
 // stream.cpp -- streams, and their host functions.
 #include "api/call.h"
 #include "api/default_stream.h"
-#include "device/capture.h"
 #include "device/event.h"
+#include "device/graphs/capture.h"
 #include "device/green_context.h"
 #include "device/host_function.h"
 #include "device/registry.h"

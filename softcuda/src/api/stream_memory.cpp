@@ -2,7 +2,7 @@
 #include "device/stream_memory.h"
 #include "api/call.h"
 #include "api/default_stream.h"
-#include "device/capture.h"
+#include "device/graphs/capture.h"
 
 using namespace softcuda;
 using device::Context;

@@ -5,6 +5,9 @@
 #include "rt/known_ranges.h"
 #include "warp/access_plan.h"
 
+#include <cstdint>
+#include <optional>
+
 namespace softcuda::codegen {
 
 /// The addresses that the lanes of a warp access, in the host's address space.
@@ -18,6 +21,9 @@ struct Address {
     // For divergent lanes with such addresses: `window` and `scale` times a signed <32 x i32>.
     llvm::Value *index = nullptr;
     unsigned scale = 0;
+    std::optional<analysis::Range> bounds = {};         ///< warp::IndexedAddress
+    std::optional<std::uint32_t> contiguous_warps = {}; ///< warp::AccessPlan
+    bool generic = false;                               ///< may be in shared memory
 };
 
 /// The address operand of a load, store or atomic plus its offset attribute, in the form of its

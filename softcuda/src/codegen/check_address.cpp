@@ -28,21 +28,48 @@ llvm::Value *limited(WarpEmitter &w, llvm::Value *number) {
     return w.b.CreateTrunc(number, type->getWithNewBitWidth(32));
 }
 
-// Whether any first lane of a group is outside [base, base + size) or is not a multiple of the
-// access's size: rotated right by log2(size), a misaligned offset becomes a huge one.
-llvm::Value *suspects(WarpEmitter &w, llvm::Value *addresses, unsigned bytes) {
+/// Memory with the addresses that an access usually has.
+struct UsualRange {
+    explicit UsualRange(WarpEmitter &w)
+        : begin(w.kernel.frame.invariants.global_base),
+          bytes(w.kernel.frame.invariants.global_size) {}
+
+    /// Of a generic address, the window of shared memory if it is in there. It is a multiple of
+    /// any access's size, and memory that is not open faults (rt/windows.h).
+    UsualRange(WarpEmitter &w, const Address &address, llvm::Value *first) : UsualRange(w) {
+        if (!address.generic || w.kernel.code.target.has_narrow_windows())
+            return;
+        llvm::Value *window =
+            w.b.CreatePtrToInt(w.kernel.frame.invariants.shared, w.b.getInt64Ty());
+        llvm::Value *size = w.i64(std::uint64_t{1} << 32);
+        llvm::Value *shared = w.b.CreateICmpULT(w.b.CreateSub(first, window), size, "shared");
+        begin = w.b.CreateSelect(shared, window, begin);
+        bytes = w.b.CreateSelect(shared, size, bytes);
+    }
+
+    llvm::Value *begin, *bytes;
+};
+
+llvm::Value *rotated_right(WarpEmitter &w, llvm::Value *number, unsigned by) {
+    llvm::Type *type = number->getType();
+    return w.b.CreateIntrinsic(llvm::Intrinsic::fshr, {type},
+                               {number, number, llvm::ConstantInt::get(type, by)});
+}
+
+// Whether any first lane of a group is outside the range or is not a multiple of the access's size:
+// rotated right by log2(size), a misaligned offset becomes a huge one.
+llvm::Value *suspects(WarpEmitter &w, llvm::Value *addresses, unsigned bytes,
+                      const UsualRange &range) {
     llvm::Type *type = addresses->getType();
     unsigned lanes =
         type->isVectorTy() ? llvm::cast<llvm::FixedVectorType>(type)->getNumElements() : 1;
     auto everywhere = [&](llvm::Value *v) { return repeat(w.b, v, 1, lanes); };
-    llvm::Value *distance =
-        w.b.CreateSub(addresses, everywhere(w.kernel.frame.invariants.global_base));
-    llvm::Value *limit = w.kernel.frame.invariants.global_size;
+    llvm::Value *distance = w.b.CreateSub(addresses, everywhere(range.begin));
+    llvm::Value *limit = range.bytes;
     unsigned shift =
         std::has_single_bit(bytes) ? static_cast<unsigned>(std::countr_zero(bytes)) : 0;
     if (shift > 0) {
-        llvm::Value *amount = llvm::ConstantInt::get(type, shift);
-        distance = w.b.CreateIntrinsic(llvm::Intrinsic::fshr, {type}, {distance, distance, amount});
+        distance = rotated_right(w, distance, shift);
         limit = w.b.CreateLShr(limit, shift);
     }
     return w.b.CreateICmpUGE(distance, everywhere(limit), "suspect");
@@ -65,7 +92,7 @@ llvm::Value *any_suspect(WarpEmitter &w, llvm::Value *addresses, unsigned bytes)
 // If any lane is suspect: whether it is a relevant one.
 llvm::Value *suspect_lanes(WarpEmitter &w, const Address &address) {
     auto one_that_matters = [&] {
-        llvm::Value *found = suspects(w, address.lanes.base, address.checked_bytes);
+        llvm::Value *found = suspects(w, address.lanes.base, address.checked_bytes, UsualRange(w));
         return w.any(w.b.CreateAnd(found, w.mask()));
     };
     if (w.kernel.code.target.facts().masks_all())
@@ -82,6 +109,8 @@ llvm::Value *suspect_lanes(WarpEmitter &w, const Address &address) {
 /// least `first`, less than `last`.
 struct Elements {
     Elements(WarpEmitter &w, const Address &address, llvm::Value *begin, llvm::Value *end) {
+        if (address.scale < address.bytes) // an index is a multiple of the size
+            end = w.b.CreateSub(end, w.i64(address.bytes - address.scale));
         llvm::Value *pointer = w.b.CreatePtrToInt(address.window, w.b.getInt64Ty());
         const unsigned shift = static_cast<unsigned>(std::countr_zero(address.scale));
         auto border = [&](llvm::Value *at) {
@@ -108,11 +137,9 @@ struct Elements {
     llvm::Value *first, *last;
 };
 
-/// <32 x i1>: the lanes that access memory outside the arena.
-llvm::Value *outside_arena(WarpEmitter &w, const Address &address) {
-    const Invariants &known = w.kernel.frame.invariants;
-    return Elements(w, address, known.global_base,
-                    w.b.CreateAdd(known.global_base, known.global_size))
+/// <32 x i1>: the lanes that access memory outside the range.
+llvm::Value *outside(WarpEmitter &w, const Address &address, const UsualRange &range) {
+    return Elements(w, address, range.begin, w.b.CreateAdd(range.begin, range.bytes))
         .lacks(w, address.index);
 }
 
@@ -123,12 +150,30 @@ llvm::Value *is_misaligned(WarpEmitter &w, llvm::Value *number, unsigned alignme
                             llvm::Constant::getNullValue(type));
 }
 
-// The same for a pointer and indices: whether an index points outside the arena, or the pointer is
+// The same for a pointer and indices: whether an index points outside the range, or the pointer is
 // misaligned.
 llvm::Value *suspect_indices(WarpEmitter &w, const Address &address) {
     llvm::Value *pointer = w.b.CreatePtrToInt(address.window, w.b.getInt64Ty());
-    return w.b.CreateOr(w.any(w.b.CreateAnd(outside_arena(w, address), w.mask())),
+    const UsualRange range(w, address, pointer);
+    return w.b.CreateOr(w.any(w.b.CreateAnd(outside(w, address, range), w.mask())),
                         is_misaligned(w, pointer, std::bit_ceil(address.checked_bytes)));
+}
+
+// The same if the bounds of the indices are known: whether one of the bounds is outside. Then no
+// lane must be.
+llvm::Value *suspect_bounds(WarpEmitter &w, const Address &address) {
+    auto number = [&](std::int64_t n) { return llvm::ConstantInt::getSigned(w.b.getInt64Ty(), n); };
+    llvm::Value *pointer = w.b.CreatePtrToInt(address.window, w.b.getInt64Ty());
+    const UsualRange range(w, address, pointer);
+    llvm::Value *distance =
+        w.b.CreateSub(w.b.CreateAdd(pointer, number(address.bounds->low)), range.begin);
+    llvm::Value *last =
+        w.b.CreateSub(range.bytes, number(address.bounds->high - address.bounds->low +
+                                          std::int64_t{address.bytes}));
+    const unsigned shift =
+        static_cast<unsigned>(std::countr_zero(std::bit_ceil(address.checked_bytes)));
+    return w.b.CreateICmpUGT(rotated_right(w, distance, shift), w.b.CreateLShr(last, shift),
+                             "suspect");
 }
 
 // A check may end the launch, but does not access memory that kernels load and store: their values
@@ -210,10 +255,10 @@ struct LastRange {
 llvm::Value *indices_leave(WarpEmitter &w, const Address &address, const LastRange &range) {
     Elements elements(w, address, range.begin, w.b.CreateAdd(range.begin, range.bytes));
     elements.end_behind_first(w);
-    llvm::Value *outside =
-        w.b.CreateAnd(elements.lacks(w, address.index), outside_arena(w, address));
     llvm::Value *pointer = w.b.CreatePtrToInt(address.window, w.b.getInt64Ty());
-    return w.b.CreateOr(w.any(w.b.CreateAnd(outside, w.mask())),
+    llvm::Value *apart = w.b.CreateAnd(elements.lacks(w, address.index),
+                                       outside(w, address, UsualRange(w, address, pointer)));
+    return w.b.CreateOr(w.any(w.b.CreateAnd(apart, w.mask())),
                         is_misaligned(w, pointer, checked_alignment(address)));
 }
 
@@ -225,7 +270,7 @@ llvm::Value *lanes_leave(WarpEmitter &w, const Address &address, const LastRange
     llvm::Value *outside =
         w.b.CreateICmpUGE(w.b.CreateSub(all, everywhere(range.begin)), everywhere(places));
     outside = w.b.CreateOr(outside, is_misaligned(w, all, checked_alignment(address)));
-    outside = w.b.CreateAnd(outside, suspects(w, all, address.checked_bytes));
+    outside = w.b.CreateAnd(outside, suspects(w, all, address.checked_bytes, UsualRange(w)));
     return w.any(w.b.CreateAnd(outside, w.mask()));
 }
 
@@ -300,7 +345,25 @@ llvm::Value *groups_leave(WarpEmitter &w, const Address &address, const LastRang
     return w.any(w.b.CreateAnd(outside, w.mask()));
 }
 
+/// Whether one of the bounds of the indices is outside.
+llvm::Value *bounds_leave(WarpEmitter &w, const Address &address, const LastRange &range) {
+    auto number = [&](std::int64_t n) { return llvm::ConstantInt::getSigned(w.b.getInt64Ty(), n); };
+    const auto [low, high] = *address.bounds;
+    llvm::Value *pointer = w.b.CreatePtrToInt(address.window, w.b.getInt64Ty());
+    llvm::Value *distance = w.b.CreateSub(w.b.CreateAdd(pointer, number(low)), range.begin);
+    llvm::Value *places =
+        w.b.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, w.b.CreateAdd(range.bytes, w.i64(1)),
+                                  number(high - low + std::int64_t{address.bytes}));
+    return w.b.CreateOr(w.b.CreateICmpUGE(distance, places),
+                        is_misaligned(w, pointer, checked_alignment(address)));
+}
+
 llvm::Value *leave(WarpEmitter &w, const Address &address, const LastRange &range) {
+    if (address.index && address.bounds) {
+        llvm::BasicBlock *asked = w.new_block("indices"), *after = w.new_block("inside");
+        w.b.CreateCondBr(bounds_leave(w, address, range), asked, after);
+        return answer_from(w, asked, after, [&] { return indices_leave(w, address, range); });
+    }
     if (address.index)
         return indices_leave(w, address, range);
     return address.lanes.shape.groups == kLanes ? lanes_leave(w, address, range)
@@ -346,17 +409,20 @@ llvm::Value *is_suspect(WarpEmitter &w, const Address &address) {
     if (!address.needs_check)
         return address.alignment > 1 ? is_misaligned(w, address) : nullptr;
     if (address.index)
-        return suspect_indices(w, address);
+        return address.bounds ? suspect_bounds(w, address) : suspect_indices(w, address);
     if (address.lanes.shape.groups == kLanes)
         return suspect_lanes(w, address);
-    llvm::Value *found = suspects(w, address.lanes.base, address.checked_bytes);
+    llvm::Value *base = address.lanes.base;
+    const UsualRange range =
+        address.lanes.shape.groups == 1 ? UsualRange(w, address, base) : UsualRange(w);
+    llvm::Value *found = suspects(w, base, address.checked_bytes, range);
     return found->getType()->isVectorTy() ? w.any(found) : found;
 }
 
 void check_suspect(WarpEmitter &w, const Address &address, rt::Access access) {
     const std::uint8_t number = rt::KnownRanges::number_of(access, w.kernel.next_site++);
     const rt::AccessSite site = site_of(address, access, number);
-    if (!address.needs_check)
+    if (!address.needs_check || w.kernel.plan.wants_short_code) // the runtime compares, too
         return ask_runtime(w, address, site);
     llvm::BasicBlock *ask = w.new_block("ask"), *found = w.new_block("found");
     w.branch_rarely(leave(w, address, LastRange(w, number)), ask, found);

@@ -156,8 +156,9 @@ Address with_index(WarpEmitter &w, const warp::IndexedAddress &indexed, std::int
     llvm::Value *start = w.b.CreateAdd(w.scalar(indexed.pointer),
                                        llvm::ConstantInt::getSigned(w.b.getInt64Ty(), extra));
     address.window = w.b.CreateIntToPtr(start, w.b.getPtrTy());
-    address.index = w.full(indexed.index);
+    address.index = w.b.CreateTrunc(w.full(indexed.index), with_lanes(w.b.getInt32Ty(), kLanes));
     address.scale = indexed.scale;
+    address.bounds = indexed.bounds;
     address.lanes.base =
         w.b.CreateMul(w.b.CreateSExt(address.index, with_lanes(w.b.getInt64Ty(), kLanes)),
                       w.b.CreateVectorSplat(kLanes, w.i64(indexed.scale)));
@@ -195,7 +196,9 @@ Address find_address(WarpEmitter &w, const ir::Instruction &i, const warp::Acces
                     .needs_check = plan.check == warp::Check::Range,
                     .bytes = plan.lane_bytes(),
                     .checked_bytes = plan.checked_bytes(),
-                    .alignment = plan.alignment};
+                    .alignment = plan.alignment,
+                    .contiguous_warps = plan.contiguous_warps,
+                    .generic = space == Space::Generic};
     assert(address.lanes.shape.groups == plan.shape.groups && "planned for another shape");
     if (space == Space::Shared)
         address.window = w.kernel.frame.invariants.shared;
@@ -214,6 +217,9 @@ Address in_groups(WarpEmitter &w, const Address &address, const warp::AccessPlan
 }
 
 llvm::Value *turns_out_contiguous(WarpEmitter &w, const Address &address) {
+    if (address.contiguous_warps)
+        return w.b.CreateTrunc(w.b.CreateLShr(w.i32(*address.contiguous_warps), w.warp),
+                               w.b.getInt1Ty());
     llvm::Value *all = address.index ? address.index : all_lanes(w.b, address.lanes);
     if (address.window && !address.index) // the offsets have 32 bits
         all = w.b.CreateTrunc(all, with_lanes(w.b.getInt32Ty(), kLanes));

@@ -131,24 +131,9 @@ llvm::Value *pointers(WarpEmitter &w, const Address &address, unsigned extra) {
                                       llvm::ConstantInt::get(w.b.getInt64Ty(), extra));
 }
 
-Values gather_few(WarpEmitter &w, const Address &address, const Element &element,
-                  llvm::ArrayRef<unsigned> lanes) {
-    Values values;
-    for (unsigned e = 0; e < element.count; ++e) {
-        llvm::Value *all = llvm::Constant::getNullValue(with_lanes(element.type, kLanes));
-        for (unsigned lane : lanes) {
-            llvm::Value *at = lane_pointer(w, address, lane, std::int64_t{e} * element.bytes);
-            all = w.b.CreateInsertElement(
-                all, w.b.CreateAlignedLoad(element.type, at, llvm::Align(1)), lane);
-        }
-        values.push_back(all);
-    }
-    return values;
-}
-
 Values gather(WarpEmitter &w, const Address &address, const Element &element) {
     if (const auto lanes = few_lanes(w, address); !lanes.empty())
-        return gather_few(w, address, element, lanes);
+        return gather_few(w, address, element.type, element.count, lanes);
     if (has_lane_rows(w, element.bytes, element.count))
         return gather_rows(w, address, element.type, element.count);
     Values values;
@@ -210,17 +195,26 @@ struct Placed {
     const warp::AccessPlan &plan;
     Address checked;  ///< in the shape for the check
     Address accessed; ///< in the shape for the access
+    /// Addresses of 64 bits are checked when it is known whether they turn out to be contiguous,
+    /// since then the first one is enough.
+    bool checked_late;
 };
+
+void check_late(WarpEmitter &w, const Placed &placed, const Address &address, rt::Access access) {
+    if (placed.checked_late)
+        check_address(w, address, access);
+}
 
 // For an address whose pattern is valid.
 Placed place_access(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address) {
     const AccessMethod method = plan.method(w.mask_is_full());
     if (method == AccessMethod::Contiguous || method == AccessMethod::Grouped) {
         const Address close = in_groups(w, address, plan);
-        return {method, plan, close, close};
+        return {method, plan, close, close, false};
     }
     const bool whole = method != AccessMethod::Windowed && address.needs_check;
-    return {method, plan, whole ? as_divergent(w, address) : address, address};
+    const bool late = method == AccessMethod::Tested && address.needs_check && !address.index;
+    return {method, plan, whole ? as_divergent(w, address) : address, address, late};
 }
 
 enum class Often : std::uint8_t { No, Yes };
@@ -337,8 +331,15 @@ Values load_placed(WarpEmitter &w, const Placed &placed, const Element &element)
     case AccessMethod::Tested:
         return either(
             w, turns_out_contiguous(w, address),
-            [&] { return load_contiguous(w, as_contiguous(w, address), element); },
-            [&] { return gather(w, address, element); });
+            [&] {
+                const Address row = as_contiguous(w, address);
+                check_late(w, placed, row, rt::Access::Load);
+                return load_contiguous(w, row, element);
+            },
+            [&] {
+                check_late(w, placed, placed.checked, rt::Access::Load);
+                return gather(w, address, element);
+            });
     }
     return {};
 }
@@ -379,7 +380,15 @@ Values store_placed(WarpEmitter &w, const Placed &placed, const Element &element
     case AccessMethod::Tested:
         return either(
             w, turns_out_contiguous(w, address),
-            [&] { return contiguous(as_contiguous(w, address)); }, packed_or_scattered);
+            [&] {
+                const Address row = as_contiguous(w, address);
+                check_late(w, placed, row, rt::Access::Store);
+                return contiguous(row);
+            },
+            [&] {
+                check_late(w, placed, placed.checked, rt::Access::Store);
+                return packed_or_scattered();
+            });
     }
     return {};
 }
@@ -393,7 +402,8 @@ Values access_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Addr
     plain.lanes.shape.checked = false;
     const Placed placed = place_access(w, plan, plain);
     if (!plan.may_wrap) {
-        check_address(w, placed.checked, kind);
+        if (!placed.checked_late)
+            check_address(w, placed.checked, kind);
         return access(placed);
     }
     llvm::Value *wrapped = address.lanes.wrapped, *suspect = wrapped;

@@ -175,6 +175,22 @@ class RowGather {
 
 } // namespace
 
+Values gather_few(WarpEmitter &w, const Address &address, llvm::Type *element, unsigned count,
+                  llvm::ArrayRef<unsigned> lanes) {
+    const std::int64_t bytes = element->getPrimitiveSizeInBits() / 8;
+    Values values;
+    for (unsigned e = 0; e < count; ++e) {
+        llvm::Value *all = llvm::Constant::getNullValue(with_lanes(element, kLanes));
+        for (unsigned lane : lanes) {
+            llvm::Value *at = lane_pointer(w, address, lane, e * bytes);
+            all = w.b.CreateInsertElement(all, w.b.CreateAlignedLoad(element, at, llvm::Align(1)),
+                                          lane);
+        }
+        values.push_back(all);
+    }
+    return values;
+}
+
 bool has_lane_rows(const WarpEmitter &w, unsigned bytes, unsigned count) {
     const unsigned row = bytes * count;
     if (w.kernel.plan.wants_short_code || count < 2 || (bytes != 4 && bytes != 8))

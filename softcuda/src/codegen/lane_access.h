@@ -19,6 +19,10 @@ inline constexpr unsigned kLeastGathered = 4;
 
 using Values = llvm::SmallVector<llvm::Value *, 4>;
 
+/// `count` vectors <32 x element>: the adjacent elements that few_lanes() read; 0 in the others.
+[[nodiscard]] Values gather_few(WarpEmitter &w, const Address &address, llvm::Type *element,
+                                unsigned count, llvm::ArrayRef<unsigned> lanes);
+
 /// Whether gather_rows() supports such elements, and is faster than gathers of single elements.
 [[nodiscard]] bool has_lane_rows(const WarpEmitter &w, unsigned bytes, unsigned count);
 

@@ -212,7 +212,7 @@ constexpr AnalysisPass kAnalyses[] = {
      warp::order_warps, warp::print_warp_order, warp::verify_regions},
     {"block-groups", Optional, "warp/block_groups.cpp",
      "Chooses the order in which a worker runs the warps of neighbouring thread blocks.", warp::plan_block_groups, warp::print_block_groups},
-    {"access-plans", Required, "warp/access_plan.cpp warp/plan_prefetch.cpp",
+    {"access-plans", Required, "warp/access_plan.cpp warp/find_indices.cpp warp/low_bits.cpp warp/plan_prefetch.cpp",
      "Decides the form of each memory access, and the checks before it.",
      warp::plan_accesses, warp::print_access_plans},
     {"outliving", Required, "warp/kernel_plan.cpp",

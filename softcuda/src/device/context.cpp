@@ -4,11 +4,11 @@
 #include "check/modes.h"
 #include "device/checked_memory.h"
 
-#include "device/capture.h"
 #include "device/device.h"
 #include "device/error.h"
 #include "device/event.h"
 #include "device/fault_log.h"
+#include "device/graphs/capture.h"
 #include "device/memory_pool.h"
 #include "device/module.h"
 #include "device/registry.h"

@@ -1,10 +1,10 @@
 // event.cpp -- records events and waits for them.
 #include "device/event.h"
 
-#include "device/capture.h"
 #include "device/client_question.h"
 #include "device/context.h"
 #include "device/error.h"
+#include "device/graphs/capture.h"
 #include "device/polled_wait.h"
 #include "device/system.h"
 #include "rt/grid.h"

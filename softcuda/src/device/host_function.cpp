@@ -1,9 +1,9 @@
 // host_function.cpp -- the host thread and its queue.
 #include "device/host_function.h"
 
-#include "device/capture.h"
 #include "device/context.h"
 #include "device/error.h"
+#include "device/graphs/capture.h"
 #include "device/system.h"
 #include "target/float_environment.h"
 

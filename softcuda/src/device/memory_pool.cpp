@@ -1,10 +1,10 @@
 // memory_pool.cpp -- stream-ordered allocation.
 #include "device/memory_pool.h"
 
-#include "device/capture.h"
 #include "device/context.h"
 #include "device/error.h"
-#include "device/graph_memory.h"
+#include "device/graphs/capture.h"
+#include "device/graphs/graph_memory.h"
 #include "device/host_function.h"
 #include "device/pool_file.h"
 #include "device/registry.h"

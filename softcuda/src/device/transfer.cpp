@@ -1,10 +1,10 @@
 // transfer.cpp -- runs copies and fills, and converts their faults to errors.
 #include "device/transfer.h"
 
-#include "device/capture.h"
 #include "device/checked_memory.h"
 #include "device/context.h"
 #include "device/error.h"
+#include "device/graphs/capture.h"
 #include "device/system.h"
 #include "rt/guard.h"
 

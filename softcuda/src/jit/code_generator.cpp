@@ -50,10 +50,14 @@ llvm::AnalysisID pass_before_selection() {
 /// The loop over the warps contains all basic blocks. MachineLICM moves every constant in front of
 /// it, and MachineCSE computes what several basic blocks need once: as many values are then live
 /// everywhere, and liveness and register allocation take quadratic time. MachineCSE also visits all
-/// uses of a value for each instruction that it joins.
+/// uses of a value for each instruction that it joins. Stack slot coloring compares each spill slot
+/// with all others: the frame, which has the values that promote-slots keeps, grows little without
+/// it. Branch folding compares the ends of all basic blocks that go to one.
 void leave_out_quadratic(llvm::TargetPassConfig &config) {
     config.disablePass(&llvm::EarlyMachineLICMID);
     config.disablePass(&llvm::MachineCSEID);
+    config.disablePass(&llvm::StackSlotColoringID);
+    config.disablePass(&llvm::BranchFolderPassID);
 }
 
 } // namespace

@@ -1,5 +1,7 @@
 // emit_object.cpp -- machine code of optimised LLVM IR.
 #include "jit/branch_weights.h"
+#include "jit/byte_masks.h"
+#include "jit/called_blends.h"
 #include "jit/code_generator.h"
 #include "jit/constant_table.h"
 #include "jit/large_code.h"
@@ -18,6 +20,8 @@ bool is_large(const llvm::Function &function) { return has_many_basic_blocks(fun
 
 std::vector<char> run_machine_passes(llvm::Module &module, const Target &target) {
     const bool many_constants = tabulate_constants(module);
+    combine_masks_in_bytes(module, target);
+    call_blends(module, target);
     weigh_branches(module);
     store_long_lived(module);
     const bool large = many_constants || std::ranges::any_of(module, is_large);

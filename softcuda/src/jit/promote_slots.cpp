@@ -14,6 +14,7 @@
 
 #include "jit/flow_kept.h"
 #include "jit/large_code.h"
+#include "jit/mask_bytes.h"
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>
@@ -197,8 +198,8 @@ void keep(llvm::AllocaInst &alloca) {
         if (auto *store = llvm::dyn_cast<llvm::StoreInst>(access))
             b.CreateStore(b.CreateSExt(store->getValueOperand(), type), slot, /*isVolatile=*/true);
         else
-            access->replaceAllUsesWith(b.CreateICmpSLT(
-                b.CreateLoad(type, slot, /*isVolatile=*/true), llvm::Constant::getNullValue(type)));
+            access->replaceAllUsesWith(
+                mask_of_bytes(b, b.CreateLoad(type, slot, /*isVolatile=*/true)));
         access->eraseFromParent();
     }
     if (widens)

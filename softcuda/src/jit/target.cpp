@@ -172,4 +172,12 @@ void Target::apply(llvm::Function &function) const {
     function.addFnAttr("min-legal-vector-width", width);
 }
 
+void Target::apply_to_preserving(llvm::Function &function) const {
+    apply(function);
+    function.setCallingConv(llvm::CallingConv::PreserveAll);
+    if (const std::string_view more = target::preserving_features(); !more.empty())
+        function.addFnAttr("target-features",
+                           (features_.empty() ? "" : features_ + ",") + std::string(more));
+}
+
 } // namespace softcuda::jit

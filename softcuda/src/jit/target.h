@@ -31,6 +31,8 @@ class Target {
     void apply(llvm::Module &module) const;
     /// Sets the processor, its features and the vector width as attributes of a function.
     void apply(llvm::Function &function) const;
+    /// The same for a function that preserves all registers.
+    void apply_to_preserving(llvm::Function &function) const;
 
     /// All values here on which generated code depends: processor, features, LLVM's version.
     [[nodiscard]] const std::string &key() const { return key_; }

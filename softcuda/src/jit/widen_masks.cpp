@@ -2,6 +2,7 @@
 #include "jit/widen_masks.h"
 
 #include "jit/flow_kept.h"
+#include "jit/mask_bytes.h"
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/MapVector.h>
@@ -88,7 +89,7 @@ class Widening {
         if (!narrow) {
             llvm::IRBuilder<> b(&block, block.getFirstInsertionPt());
             llvm::Value *wide = wide_.lookup(&mask);
-            narrow = b.CreateICmpSLT(wide, llvm::Constant::getNullValue(wide->getType()));
+            narrow = mask_of_bytes(b, wide);
         }
         return narrow;
     }

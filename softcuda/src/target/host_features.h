@@ -13,4 +13,8 @@ namespace softcuda::target {
 /// LLVM's options for code of this kind of processor that are on.
 [[nodiscard]] std::span<const std::string_view> generator_options();
 
+/// LLVM's features of a function that preserves all registers, also their upper halves, to be added
+/// to those of its callers.
+[[nodiscard]] std::string_view preserving_features();
+
 } // namespace softcuda::target

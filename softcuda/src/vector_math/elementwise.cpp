@@ -1,6 +1,7 @@
 // elementwise.cpp -- dispatches per-lane operations to the emitters of their families.
 #include "vector_math/elementwise.h"
 
+#include "ir/ir.h"
 #include "vector_math/families.h"
 #include "vector_math/small_float.h"
 

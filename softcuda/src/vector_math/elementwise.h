@@ -1,7 +1,7 @@
 // elementwise.h -- LLVM IR for every operation on each lane separately.
 #pragma once
 
-#include "ir/ir.h"
+#include "ir/attributes.h"
 
 #include <span>
 #include <vector>
@@ -10,6 +10,10 @@ namespace llvm {
 class IRBuilderBase;
 class Value;
 } // namespace llvm
+
+namespace softcuda::ir {
+struct Instruction;
+} // namespace softcuda::ir
 
 namespace softcuda::jit {
 class Target;

@@ -1,7 +1,7 @@
 // families.h -- the emitters of per-lane operations, one for each family of instructions.
 #pragma once
 
-#include "ir/ir.h"
+#include "ir/attributes.h"
 #include "vector_math/emitter.h"
 
 namespace softcuda::vector_math {

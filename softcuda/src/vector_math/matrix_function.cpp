@@ -26,6 +26,7 @@
 // of the fragment's lanes, except for f64 and mma.sp, for which it is the same.
 #include "vector_math/matrix_function.h"
 
+#include "ir/ir.h"
 #include "ir/matrix.h"
 #include "vector_math/emitter.h"
 #include "vector_math/rounding.h"

@@ -1,9 +1,12 @@
 // matrix_function.h -- the function that multiplies the fragments of a warp.
 #pragma once
 
-#include "ir/ir.h"
 #include "jit/llvm.h"
 #include "jit/target.h"
+
+namespace softcuda::ir {
+struct Instruction;
+} // namespace softcuda::ir
 
 namespace softcuda::vector_math {
 

@@ -5,8 +5,10 @@
 #include "ir/integer_semantics.h"
 #include "ir/print.h"
 #include "rt/windows.h"
+#include "warp/find_indices.h"
 #include "warp/in_variable.h"
 #include "warp/kernel_plan.h"
+#include "warp/low_bits.h"
 
 #include <algorithm>
 #include <bit>
@@ -25,7 +27,6 @@ using ir::Opcode;
 using ir::Space;
 using ir::Value;
 
-constexpr unsigned kMostLowBitsDepth = 8; ///< maximum depth of low_bits()
 /// Accessing a window of this many times its number of lanes takes as long as single accesses.
 constexpr unsigned kMostTimes = 4;
 constexpr Shape kDivergent{.groups = kLanes};
@@ -39,20 +40,6 @@ bool is_access(const Instruction &i) {
 }
 
 bool is_store(const Instruction &i) { return i.is(Opcode::Store); }
-
-LowBits same_low_bits(unsigned count, std::uint64_t value) {
-    LowBits known{.count = count};
-    known.lanes.fill(value);
-    return known;
-}
-
-/// The base of each group is a multiple of 2^align, and the offsets of the lanes are known.
-LowBits low_bits_by_shape(const Shape &shape) {
-    LowBits known{.count = shape.align};
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        known.lanes[lane] = static_cast<std::uint64_t>(shape.offset(lane));
-    return known;
-}
 
 bool is_grouped(const Shape &shape) { return shape.groups <= 4 && !shape.offsets; }
 
@@ -108,8 +95,10 @@ class AccessPlanner {
         made.grouped = made.shape;
         const bool on_device = !is_window(space) && space != Space::Param;
         if (!is_atomic(i) && on_device && made.shape.divergent())
-            made.indexed = indexed_address(i, made.lane_bytes());
+            made.indexed = find_indices(kernel_, i, made.lane_bytes());
         choose(i, made);
+        if (made.masked == AccessMethod::Tested)
+            made.contiguous_warps = contiguous_warps(i, made);
         made.prefetch = plan_prefetch(kernel_, i, made);
         return made;
     }
@@ -147,27 +136,10 @@ class AccessPlanner {
         return ir::bits(address->type) == 64 ? found : kDivergent;
     }
 
-    LowBits times(const Value *value, std::uint64_t by, unsigned depth) const {
-        LowBits known = low_bits(value, depth);
-        // A wrap of the factor affects only bits above its register.
-        known.count = std::min(64u, std::min(known.count, ir::bits(value->type)) +
-                                        static_cast<unsigned>(std::countr_zero(by)));
-        for (std::uint64_t &lane : known.lanes)
-            lane *= by;
-        return known;
-    }
-
-    LowBits low_bits(const Value *value, unsigned depth) const;
-    [[nodiscard]] LowBits low_bits_of_symbol(const Instruction &i) const {
-        return same_low_bits(i.attributes.space == Space::Shared ? 64 : kLocalAlign,
-                             kernel_.function.variables.at(i.attributes.symbol).offset +
-                                 static_cast<std::uint64_t>(i.attributes.offset));
-    }
-
     // Shared and local memory: if it is unknown whether the address is a multiple of the access's
     // size, this is tested at run time.
     void plan_alignment(const Instruction &i, AccessPlan &made) {
-        low_bits_ = low_bits(i.operand(0), kMostLowBitsDepth);
+        low_bits_ = low_bits(kernel_, i.operand(0));
         low_bits_.count = std::min(low_bits_.count, 32u);
         for (std::uint64_t &lane : low_bits_.lanes)
             lane += static_cast<std::uint64_t>(i.attributes.offset);
@@ -212,29 +184,28 @@ class AccessPlanner {
         return WarpLine{.start = place(0) + extra_, .step = step};
     }
 
-    // A product that widens a 32-bit index as a signed number, or one that is not negative.
-    [[nodiscard]] bool is_signed_product(const Instruction &product) const {
-        return product.is(Opcode::MulWide) &&
-               (product.attributes.type == ir::Scalar::S32 ||
-                (product.attributes.type == ir::Scalar::U32 &&
-                 kernel_.ranges[product.operand(0)->id].non_negative()));
-    }
-
-    [[nodiscard]] IndexedAddress indexed_address(const Instruction &i, unsigned bytes) const {
-        const Instruction *sum = i.operand(0)->definition;
-        if (!sum || !sum->is(Opcode::Add) || sum->block != i.block)
-            return {};
-        for (unsigned side = 0; side < 2; ++side) {
-            const Value *pointer = sum->operand(side);
-            const Instruction *product = sum->operand(1 - side)->definition;
-            if (!shape(pointer).uniform() || !product || !is_signed_product(*product) ||
-                product->block != i.block || !product->operand(1)->constant)
-                continue;
-            const std::uint64_t scale = product->operand(1)->bits;
-            if (scale == bytes && std::has_single_bit(scale))
-                return {pointer, product->operand(0), static_cast<unsigned>(scale)};
+    /// For a tested access. In the tier of lanes, lane 0 may not have computed its address yet.
+    [[nodiscard]] std::optional<std::uint32_t> contiguous_warps(const Instruction &i,
+                                                                const AccessPlan &made) const {
+        const analysis::PerThread *places = places_;
+        if (made.indexed.pointer)
+            places = kernel_.thread_values.of(made.indexed.index);
+        const unsigned threads = kernel_.launch.threads();
+        if (!places || kernel_.tier.tier == rt::Tier::Lanes || kernel_.launch.warps() > 32)
+            return std::nullopt;
+        const std::uint64_t step =
+            made.lane_bytes() / std::max(made.indexed.scale, 1u); // from lane to lane
+        std::uint32_t found = 0;
+        for (unsigned first = 0; first < threads; first += kLanes) {
+            bool contiguous = true;
+            for (unsigned thread = first; thread < std::min(first + kLanes, threads); ++thread)
+                if (kernel_.may_come_to(i.block, thread))
+                    contiguous &=
+                        static_cast<std::uint32_t>((*places)[thread] - (*places)[first]) ==
+                        step * (thread - first);
+            found |= std::uint32_t{contiguous} << first / kLanes;
         }
-        return {};
+        return found;
     }
 
     // Groups: tid.x of a 16-wide block is 0..15 twice, which is not contiguous as a whole, but in
@@ -381,41 +352,6 @@ class AccessPlanner {
     std::int64_t extra_ = 0;
 };
 
-// Follows at most `depth` operations.
-LowBits AccessPlanner::low_bits(const Value *value, unsigned depth) const {
-    if (value->constant)
-        return same_low_bits(64, value->bits);
-    const Instruction *i = value->definition;
-    if (!i || depth == 0 || !ir::is_whole_integer(*i))
-        return low_bits_by_shape(shape(value));
-    switch (i->opcode) {
-    case Opcode::SymbolAddress:
-        if (is_window(i->attributes.space))
-            return low_bits_of_symbol(*i);
-        break;
-    case Opcode::Add: {
-        LowBits sum = low_bits(i->operand(0), depth - 1);
-        const LowBits other = low_bits(i->operand(1), depth - 1);
-        sum.count = std::min(sum.count, other.count);
-        for (unsigned lane = 0; lane < kLanes; ++lane)
-            sum.lanes[lane] += other.lanes[lane];
-        return sum;
-    }
-    case Opcode::Mul:
-    case Opcode::MulWide:
-        if (i->operand(1)->constant && i->operand(1)->bits != 0)
-            return times(i->operand(0), i->operand(1)->bits, depth - 1);
-        break;
-    case Opcode::Shl:
-        if (i->operand(1)->constant && i->operand(1)->bits < 32)
-            return times(i->operand(0), std::uint64_t{1} << i->operand(1)->bits, depth - 1);
-        break;
-    default:
-        break;
-    }
-    return low_bits_by_shape(shape(value));
-}
-
 } // namespace
 
 bool is_contiguous(const Shape &shape, unsigned bytes) {
@@ -522,6 +458,11 @@ std::string to_text(const AccessPlan &plan) {
     if (plan.indexed.pointer)
         out += ", pointer " + ir::to_text(*plan.indexed.pointer) + " index " +
                ir::to_text(*plan.indexed.index);
+    if (plan.indexed.bounds)
+        out += " at " + std::to_string(plan.indexed.bounds->low) + " to " +
+               std::to_string(plan.indexed.bounds->high);
+    if (plan.contiguous_warps)
+        out += ", contiguous warps " + std::to_string(*plan.contiguous_warps);
     if (plan.check == Check::Alignment)
         out += ", check alignment " + std::to_string(plan.alignment);
     if (plan.check == Check::Range)

@@ -16,6 +16,7 @@
 #include "analysis/shape.h"
 #include "analysis/thread_values.h"
 #include "ir/ir.h"
+#include "warp/find_indices.h"
 #include "warp/plan_prefetch.h"
 
 #include <array>
@@ -55,12 +56,6 @@ enum class Check : std::uint8_t {
     Range,     ///< whether the address is in the arena of device memory, and aligned
 };
 
-/// The known bits of a value: the lowest `count` bits of each lane.
-struct LowBits {
-    unsigned count = 0;
-    std::array<std::uint64_t, analysis::kLanes> lanes{};
-};
-
 /// The offsets of a group's lanes: the address of lane i is base + first + index[i] * bytes.
 ///
 ///     x[2 * lane]     a . b . c . d .     length 2 * lanes - 1
@@ -69,14 +64,6 @@ struct StridedWindow {
     std::int64_t first = 0; ///< bytes
     unsigned length = 0;    ///< elements, including gaps
     std::vector<unsigned> index;
-};
-
-/// Divergent addresses of the form uniform pointer plus 32-bit indices: the check needs half the
-/// width, and hardware gathers use this form.
-struct IndexedAddress {
-    const ir::Value *pointer = nullptr; ///< null: the address has another form
-    const ir::Value *index = nullptr;
-    unsigned scale = 0; ///< bytes
 };
 
 /// Offsets of the first lanes of a block's warps: start + step * warp.
@@ -105,6 +92,9 @@ struct AccessPlan {
     std::vector<StridedWindow> windows; ///< one for each of shape's groups; empty: none
     bool windows_exist = false; ///< known that all of them are inside the kernel's variables
     IndexedAddress indexed;
+    /// Of a tested access, by warp of a block: whether its lanes are contiguous, if thread indices
+    /// decide it.
+    std::optional<std::uint32_t> contiguous_warps;
     /// For shared memory: the offsets of the first lanes, if they are a linear function of the
     /// warp's number.
     std::optional<WarpLine> line;

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 
 namespace softcuda::warp {
 
@@ -61,6 +62,7 @@ ir::Type type_of(const Instruction &access) {
 /// Loads, or stores, with equal bases, in the order of the program.
 struct LoadFamily {
     Accesses members;
+    Accesses stores; ///< after the first load, in the same structures
 
     [[nodiscard]] bool takes(const Instruction &access) const {
         const ir::Attributes &mine = members.front()->attributes, &other = access.attributes;
@@ -81,7 +83,7 @@ class Joiner {
                 if (!stores_.members.empty() && !continues(*i))
                     close_stores();
                 stores_.members.push_back(i);
-            } else if (hinders_stores(*i)) {
+            } else if (hinders_stores(*i) && !is_apart(stores_.members, *i)) {
                 close_stores();
             }
             if (ends_loads(*i))
@@ -152,6 +154,31 @@ class Joiner {
         return 0;
     }
 
+    /// The elements from one to the other access, in the same array of structures. Lanes access the
+    /// same element only if this is a multiple of the structure's parts.
+    [[nodiscard]] std::optional<std::int64_t> elements_between(const Instruction &a,
+                                                               const Instruction &z) const {
+        const auto is_part = [&](const Instruction &i) {
+            return (i.is(Opcode::Load) || i.is(Opcode::Store)) && is_plain(i) && is_strided(i);
+        };
+        if (!is_part(a) || !is_part(z))
+            return std::nullopt;
+        const AccessPlan &one = plan_.accesses.at(&a), &other = plan_.accesses.at(&z);
+        const std::int64_t distance = z.attributes.offset - a.attributes.offset;
+        if (one.bytes != other.bytes || parts(one) != parts(other) || distance % one.bytes != 0 ||
+            !are_equal(a.operand(0), z.operand(0), kMostEqualityDepth))
+            return std::nullopt;
+        return distance / one.bytes;
+    }
+
+    /// Whether an access to the structures of others is to none of their elements.
+    [[nodiscard]] bool is_apart(const Accesses &others, const Instruction &access) const {
+        return std::ranges::all_of(others, [&](const Instruction *other) {
+            const auto distance = elements_between(*other, access);
+            return distance && *distance % parts(plan_.accesses.at(&access)) != 0;
+        });
+    }
+
     // Of two stores to one place, the second one must stay the second.
     [[nodiscard]] bool continues(const Instruction &store) const {
         return stores_.takes(store) &&
@@ -164,21 +191,26 @@ class Joiner {
     void add(const Instruction &load) {
         const std::size_t first = loads_.size() - std::min(loads_.size(), kMostFamilies);
         for (std::size_t f = first; f < loads_.size(); ++f)
-            if (loads_[f].takes(load)) {
+            if (loads_[f].takes(load) && is_apart(loads_[f].stores, load)) {
                 loads_[f].members.push_back(&load);
                 return;
             }
-        loads_.push_back({{&load}});
+        loads_.push_back({{&load}, {}});
     }
 
-    // A store to shared or local memory changes no other memory.
+    // A store to shared or local memory changes no other memory; one to an element of a structure
+    // changes none of the others.
     void close_loads(const Instruction &end) {
         const bool in_private = end.is(Opcode::Store) && end.attributes.order == ir::Order::Weak &&
                                 is_private_space(end.attributes.space);
-        std::erase_if(loads_, [&](const LoadFamily &family) {
+        std::erase_if(loads_, [&](LoadFamily &family) {
             const ir::Space space = family.members.front()->attributes.space;
             if (in_private && space == ir::Space::Global)
                 return false;
+            if (end.is(Opcode::Store) && elements_between(*family.members.front(), end)) {
+                family.stores.push_back(&end);
+                return false;
+            }
             join(family);
             return true;
         });
@@ -247,9 +279,12 @@ class Joiner {
         }
         made.joined.assign(members.begin(), members.end());
         made.count = static_cast<unsigned>(members.size());
+        made.contiguous_warps.reset(); // is of single elements
         if (!strided)
             return;
         made.full = made.masked = AccessMethod::Contiguous;
+        made.windows.clear(); // were of single elements
+        made.windows_exist = false;
         made.grouped = made.shape;
         made.grouped.checked = false;
     }

@@ -25,7 +25,8 @@ struct KernelPlan;
 ///     p[2 * i + 1] = b
 ///
 /// The last of them in the program stores all. No instruction in between accesses the memory or
-/// waits.
+/// waits, except that structures may be changed in place: loads and stores of other elements of the
+/// same structures access other memory.
 /// Needs the plans of all accesses.
 void join_loads(KernelPlan &plan);
 

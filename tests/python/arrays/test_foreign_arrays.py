@@ -404,6 +404,23 @@ def test_memory_of_another_driver_is_an_error_in_other_calls(stranger):
         negate(stranger)
 
 
+def test_a_mask_is_an_error(device, twice):
+    memory = cuda.to_device(np.ones(4, np.float32))
+    masked = WithInterface(memory, mask=WithInterface(memory, "|b1"))
+    negate = ElementwiseKernel("float *x", "x[i] = -x[i]", "negate")
+    for call in (
+        lambda: twice(masked, block=(4, 1, 1)),
+        lambda: negate(masked),
+        lambda: gpuarray.asarray(masked),
+        lambda: cuda.memcpy_dtoh(np.empty(4, np.float32), masked),
+        lambda: cuda.memset_d8(masked, 0, 16),
+    ):
+        with pytest.raises(TypeError, match="WithInterface has a mask"):
+            call()
+    cuda.Context.synchronize()
+    assert cuda.from_device(memory, 4, np.float32).tolist() == [1, 1, 1, 1]
+
+
 def test_empty_array_at_the_end_of_its_memory_is_valid(device, twice):
     memory = cuda.mem_alloc(16)
     nothing = SourceModule("__global__ void nothing(float *a) {}")

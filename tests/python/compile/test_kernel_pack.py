@@ -29,7 +29,7 @@ PROGRAM = """
 @pytest.fixture(autouse=True)
 def pack(request):
     if not is_softcuda():
-        pytest.skip("a GPU's machine code comes from the compiler on its machine")
+        pytest.skip("a GPU has gpu_kernels.pack; see test_gpu_kernel_pack.py")
     if not PACK.exists():
         pytest.skip("this build has none (PYCUDA_KERNEL_PACK=OFF, sanitizers)")
 

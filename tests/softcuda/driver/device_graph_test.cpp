@@ -1,7 +1,7 @@
 // device_graph_test.cpp -- graphs that kernels launch, and nodes that kernels change. What an H200
 // does in these cases was asked with CUDA 13.0.
-#include "device/device_graph.h"
-#include "device/graph.h"
+#include "device/graphs/device_graph.h"
+#include "device/graphs/graph.h"
 #include "driver_test.h"
 
 #include <utility>

@@ -37,6 +37,10 @@ struct CompileJob {
 struct CompileOutcome {
     CompileResult result;
     DependencyList dependencies;
+    /// If the result is machine code of NVRTC: the PTX that it was made of, and the major version
+    /// of CUDA.
+    std::string ptx = {};
+    int cuda = 0;
     /// False if a header may be missing in the list of dependencies.
     bool cacheable = true;
 };

@@ -558,6 +558,8 @@ class NvrtcCompilation {
         } else {
             result.kind = ImageKind::Cubin;
             result.image = std::move(outcome.cubin);
+            compiled.ptx = std::move(outcome.ptx);
+            compiled.cuda = library_.major_version();
         }
         result.arch = architecture_.name();
         result.log = std::move(outcome.log);

@@ -81,6 +81,7 @@ NvrtcLibrary::NvrtcLibrary(const std::string &path) : library_(open_nvrtc(path))
     check(version_(&major, &minor), "nvrtcVersion");
     const std::string version = std::to_string(major) + "." + std::to_string(minor);
     name_ = "NVRTC " + version;
+    major_version_ = major;
     has_minimal_builtins_ = major > 12 || (major == 12 && minor >= 4);
     // NVRTC opens this library by its bare name, which fails if dlopen is intercepted (by
     // sanitizers or tracers). NVRTC finds a library that is already open. If it is in another

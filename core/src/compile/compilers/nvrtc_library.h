@@ -40,6 +40,8 @@ class NvrtcLibrary {
 
     /// "NVRTC 13.5"
     [[nodiscard]] const std::string &name() const noexcept { return name_; }
+    /// 13 for NVRTC 13.5.
+    [[nodiscard]] int major_version() const noexcept { return major_version_; }
     /// Whether the compiler has the option --minimal.
     [[nodiscard]] bool has_minimal_builtins() const noexcept { return has_minimal_builtins_; }
     /// Compute capabilities (86 for 8.6), ascending.
@@ -73,6 +75,7 @@ class NvrtcLibrary {
 
     void *library_;
     std::string name_;
+    int major_version_ = 0;
     bool has_minimal_builtins_ = false;
     std::vector<int> architectures_;
 

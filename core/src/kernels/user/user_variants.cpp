@@ -24,7 +24,7 @@ CUcontext require_context_handle() {
 
 namespace {
 
-CompileResult compile_source(const std::string &source, const KernelBuild &build) {
+CompileRequest request_for(const std::string &source, const KernelBuild &build) {
     CompileRequest request = {
         .source = source,
         .options = build.options,
@@ -33,20 +33,30 @@ CompileResult compile_source(const std::string &source, const KernelBuild &build
         .linkage = Linkage::Cxx,
         .builtins = build.builtins,
         .keep = build.keep,
+        .packaged = packaged_images(),
     };
     choose_compiler(request, build.nvcc);
+    return request;
+}
+
+CompileResult compile_source(const CompileRequest &request) {
     try {
         return compile(request);
     } catch (const CompileError &error) {
-        throw explain_brackets(error, source);
+        throw explain_brackets(error, request.source);
     }
+}
+
+Module load_image(const CompileResult &compiled) {
+    return Module::load(std::as_bytes(std::span(compiled.image)));
 }
 
 } // namespace
 
 KernelVariant build_kernel(KernelSource source, const KernelBuild &build) {
-    const CompileResult compiled = compile_source(source.text, build);
-    const Module module = Module::load(std::as_bytes(std::span(compiled.image)));
+    const CompileRequest request = request_for(source.text, build);
+    CompileResult compiled = compile_source(request);
+    const Module module = load_compiled(request, compiled, load_image);
     module.describe_from_source(source.text);
     KernelVariant variant;
     for (const std::string &kernel : source.kernels)

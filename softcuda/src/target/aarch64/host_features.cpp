@@ -15,4 +15,6 @@ std::span<const std::string_view> more_host_features() {
 
 std::span<const std::string_view> generator_options() { return {}; }
 
+std::string_view preserving_features() { return ""; }
+
 } // namespace softcuda::target

@@ -11,4 +11,6 @@ std::span<const std::string_view> generator_options() {
     return kOptions;
 }
 
+std::string_view preserving_features() { return "-vzeroupper"; }
+
 } // namespace softcuda::target

@@ -1,5 +1,5 @@
 // nested_run.cpp -- after each part, the private stream asks for the next one.
-#include "device/nested_run.h"
+#include "device/graphs/nested_run.h"
 
 #include "device/context.h"
 #include "device/error.h"

@@ -1,9 +1,9 @@
 // device_graph.cpp -- checks graphs that kernels may launch, and runs them.
-#include "device/device_graph.h"
+#include "device/graphs/device_graph.h"
 
 #include "device/context.h"
-#include "device/graph.h"
-#include "device/nested_run.h"
+#include "device/graphs/graph.h"
+#include "device/graphs/nested_run.h"
 #include "device/system.h"
 
 #include <utility>

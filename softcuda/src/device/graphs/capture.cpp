@@ -6,7 +6,7 @@
 //                A: {} -> {k1}                    B joins: {k1} -> {k2}
 //
 // Streams and events are keys by address; they are removed when they are destroyed (forget).
-#include "device/capture.h"
+#include "device/graphs/capture.h"
 
 #include "device/context.h"
 #include "device/error.h"

@@ -1,7 +1,7 @@
 // capture.h -- stream capture: work is recorded in a graph and does not run.
 #pragma once
 
-#include "device/graph.h"
+#include "device/graphs/graph.h"
 #include "device/stream.h"
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 // updatable_node.cpp -- keeps the values of a node that kernels change, and runs it.
-#include "device/updatable_node.h"
+#include "device/graphs/updatable_node.h"
 
-#include "device/device_graph.h"
 #include "device/error.h"
-#include "device/graph.h"
-#include "device/nested_run.h"
+#include "device/graphs/device_graph.h"
+#include "device/graphs/graph.h"
+#include "device/graphs/nested_run.h"
 #include "device/registry.h"
 
 #include <algorithm>

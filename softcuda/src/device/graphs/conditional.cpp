@@ -1,13 +1,13 @@
 // conditional.cpp -- evaluates the value on the host thread when the node is reached.
 //
 // The value is evaluated again after each body; the node is done when no body is selected.
-#include "device/conditional.h"
+#include "device/graphs/conditional.h"
 
 #include "device/context.h"
-#include "device/graph.h"
+#include "device/graphs/graph.h"
+#include "device/graphs/nested_run.h"
 #include "device/host_function.h"
 #include "device/memory_pool.h"
-#include "device/nested_run.h"
 #include "device/registry.h"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 // device_graph_calls.cpp -- checks the calls of kernels on graphs as CUDA does.
-#include "device/device_graph_calls.h"
+#include "device/graphs/device_graph_calls.h"
 
 #include "device/context.h"
-#include "device/device_graph.h"
-#include "device/graph.h"
+#include "device/graphs/device_graph.h"
+#include "device/graphs/graph.h"
+#include "device/graphs/updatable_node.h"
 #include "device/registry.h"
-#include "device/updatable_node.h"
 #include "rt/guard.h"
 
 #include <array>

@@ -1,5 +1,5 @@
 // user_object.cpp -- counts references.
-#include "device/user_object.h"
+#include "device/graphs/user_object.h"
 
 #include "device/error.h"
 #include "device/registry.h"

@@ -146,6 +146,12 @@ void Claims::check_places(const Instruction &access, const AccessPlan &made,
                 made.line->start + made.line->step * active.warp + made.shape.offset(lane))
             wrong(access.block, ir::to_text(access) + ": lane " + std::to_string(lane) +
                                     " accesses " + number(offsets[lane]) + ", not on its line");
+        const std::uint64_t place = offsets[0] + std::uint64_t{made.lane_bytes()} * lane;
+        if (made.contiguous_warps && (*made.contiguous_warps >> active.warp & 1) != 0 &&
+            offsets[lane] != place)
+            wrong(access.block, ir::to_text(access) + ": lane " + std::to_string(lane) +
+                                    " accesses " + number(offsets[lane]) + ", not " +
+                                    number(place) + " in a contiguous warp");
     }
 }
 
@@ -183,6 +189,10 @@ void Claims::check_index(const Instruction &access, const warp::IndexedAddress &
             addresses[lane] != pointer[lane] + static_cast<std::uint64_t>(step))
             wrong(access.block, ir::to_text(access) + ": lane " + std::to_string(lane) +
                                     " is not where its index has it");
+        if (has(active.lanes, lane) && indexed.bounds &&
+            (step < indexed.bounds->low || step > indexed.bounds->high))
+            wrong(access.block, ir::to_text(access) + ": lane " + std::to_string(lane) +
+                                    " is not between its bounds");
     }
 }
 

@@ -5,15 +5,15 @@
 // cores.
 #pragma once
 
-#include "device/conditional.h"
 #include "device/copy.h"
 #include "device/event.h"
-#include "device/graph_memory.h"
+#include "device/graphs/conditional.h"
+#include "device/graphs/graph_memory.h"
+#include "device/graphs/updatable_node.h"
+#include "device/graphs/user_object.h"
 #include "device/launch.h"
 #include "device/module.h"
 #include "device/stream_memory.h"
-#include "device/updatable_node.h"
-#include "device/user_object.h"
 
 #include <atomic>
 #include <cstdint>

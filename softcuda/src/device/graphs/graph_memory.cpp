@@ -1,5 +1,5 @@
 // graph_memory.cpp -- the owners and users of graphs' memory.
-#include "device/graph_memory.h"
+#include "device/graphs/graph_memory.h"
 
 #include "device/error.h"
 #include "device/memory_pool.h"

@@ -6,7 +6,7 @@
 // A kernel sets the value with cudaGraphSetConditional(), whose handle is the address of the value.
 #pragma once
 
-#include "device/graph_memory.h"
+#include "device/graphs/graph_memory.h"
 #include "device/stream.h"
 
 #include <cstdint>

@@ -1,14 +1,14 @@
 // graph.cpp -- builds, sorts and runs graphs.
-#include "device/graph.h"
+#include "device/graphs/graph.h"
 
 #include "check/modes.h"
-#include "device/capture.h"
 #include "device/context.h"
-#include "device/device_graph.h"
 #include "device/error.h"
 #include "device/event.h"
+#include "device/graphs/capture.h"
+#include "device/graphs/device_graph.h"
+#include "device/graphs/nested_run.h"
 #include "device/host_function.h"
-#include "device/nested_run.h"
 #include "device/registry.h"
 #include "device/system.h"
 #include "device/transfer.h"

@@ -62,6 +62,12 @@ def test_translates_as_the_page_says():
     assert "DMB ISHLD" in text and "exists (1:X0=1 /\\ 1:X1=0)" in text
 
 
+@pytest.mark.parametrize("name", BY_NAME)
+def test_herds_labels_are_of_one_thread_each(name):
+    labels = re.findall(r"\b(L\d+):", herd_text(BY_NAME[name], lse=False))
+    assert len(labels) == len({*labels}) == str(BY_NAME[name].threads).count("cas")
+
+
 def test_a_failed_herd_is_an_error(tmp_path):
     command = [sys.executable, ROOT / "tools/arm_litmus.py", "--herd", "false"]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -33,11 +33,13 @@ struct TestKernel {
 };
 
 /// void kernel(uint32_t *p): p[32..63] from p[0..31] in `steps` steps, each of which blends a value
-/// in memory under a mask of two conditions, and branches on it.
+/// in memory under a mask of two conditions, and branches on it. p[64..71] are bytes: -1 in the
+/// lanes whose own byte in memory is negative and whose value is not 4. The own bytes are no masks.
 void make_blends(TestKernel &made, std::uint32_t steps) {
     auto &b = made.builder;
     auto *vector = llvm::FixedVectorType::get(b.getInt32Ty(), 32);
-    llvm::AllocaInst *slot = b.CreateAlloca(vector);
+    auto *byte_vector = llvm::FixedVectorType::get(b.getInt8Ty(), 32);
+    llvm::AllocaInst *slot = b.CreateAlloca(vector), *bytes = b.CreateAlloca(byte_vector);
     llvm::Value *x = b.CreateAlignedLoad(vector, made.kernel->getArg(0), llvm::Align(4));
     b.CreateStore(x, slot, /*isVolatile=*/true);
     auto everywhere = [&](std::uint32_t n) { return b.CreateVectorSplat(32, b.getInt32(n)); };
@@ -59,6 +61,14 @@ void make_blends(TestKernel &made, std::uint32_t steps) {
         b.CreateBr(next);
         b.SetInsertPoint(next);
     }
+    b.CreateStore(b.CreateTrunc(b.CreateMul(x, everywhere(23)), byte_vector), bytes,
+                  /*isVolatile=*/true);
+    llvm::Value *negative = b.CreateICmpSLT(b.CreateLoad(byte_vector, bytes, /*isVolatile=*/true),
+                                            llvm::Constant::getNullValue(byte_vector));
+    llvm::Value *both = b.CreateAnd(negative, b.CreateICmpNE(x, everywhere(4)));
+    b.CreateAlignedStore(b.CreateSExt(both, byte_vector),
+                         b.CreateConstGEP1_64(b.getInt32Ty(), made.kernel->getArg(0), 64),
+                         llvm::Align(4));
     llvm::Value *result = b.CreateLoad(vector, slot, /*isVolatile=*/true);
     b.CreateAlignedStore(result, b.CreateConstGEP1_64(b.getInt32Ty(), made.kernel->getArg(0), 32),
                          llvm::Align(4));
@@ -76,7 +86,7 @@ void test_large_functions_call_their_blends(const jit::Target &target) {
     CHECK((blend != nullptr) == is_long);
     if (blend)
         CHECK(blend->hasNUses(kSteps));
-    std::uint32_t values[64], expected[32];
+    std::uint32_t values[72], expected[32];
     for (std::uint32_t lane = 0; lane < 32; ++lane)
         values[lane] = expected[lane] = lane * 5 % 37;
     for (std::uint32_t step = 0; step < kSteps; ++step) {
@@ -91,6 +101,11 @@ void test_large_functions_call_their_blends(const jit::Target &target) {
     }
     code.find_as<void (*)(std::uint32_t *)>("kernel")(values);
     CHECK(std::equal(expected, expected + 32, values + 32));
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+        const bool is_negative = static_cast<std::int8_t>(values[lane] * 23) < 0;
+        const int wanted = is_negative && values[lane] != 4 ? -1 : 0;
+        CHECK(reinterpret_cast<const std::int8_t *>(values + 64)[lane] == wanted);
+    }
 }
 
 } // namespace

@@ -345,21 +345,23 @@ class SourceModule(CudaModule):
         self.module = self._load(list(name_expressions))
 
     def close(self) -> None:
-        """Unload the module and those of its templates, after their kernels. Kernels and variables then raise LogicError."""
+        """Wait for kernels of the module and its templates, and unload them. Its kernels and variables then raise LogicError."""
         for module in self._loaded:
             module.close()
 
     def _load(self, name_expressions: list[str]) -> _driver.Module:
-        result = _compile(self._source, "image", self._how, name_expressions, frames=2)
+        refused: tuple[()] | tuple[_driver.CompileResult, str] = ()
         while True:
+            result = _compile(
+                self._source, "image", self._how, name_expressions, 2, refused
+            )
             try:
                 module = _module_of(result)
                 break
             except driver.Error as error:
                 if result.origin != "package":
                     raise
-                failure = result, str(error)
-            result = _compile(self._source, "image", self._how, refused=failure)
+                refused = result, str(error)
         self._loaded.append(module)
         module._describe(self._source)
         _profile_sources.note(module, self._source, self._how)

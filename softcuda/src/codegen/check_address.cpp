@@ -159,20 +159,30 @@ llvm::Value *suspect_indices(WarpEmitter &w, const Address &address) {
                         is_misaligned(w, pointer, std::bit_ceil(address.checked_bytes)));
 }
 
+/// What indices with known bounds access, relative to an address.
+struct Extent {
+    Extent(WarpEmitter &w, const Address &address, llvm::Value *pointer, llvm::Value *begin) {
+        const auto [low, high] = *address.bounds;
+        auto number = [&](std::int64_t n) {
+            return llvm::ConstantInt::getSigned(w.b.getInt64Ty(), n);
+        };
+        first = w.b.CreateSub(w.b.CreateAdd(pointer, number(low)), begin);
+        bytes = number(high - low + std::int64_t{address.bytes});
+    }
+
+    llvm::Value *first, *bytes;
+};
+
 // The same if the bounds of the indices are known: whether one of the bounds is outside. Then no
 // lane must be.
 llvm::Value *suspect_bounds(WarpEmitter &w, const Address &address) {
-    auto number = [&](std::int64_t n) { return llvm::ConstantInt::getSigned(w.b.getInt64Ty(), n); };
     llvm::Value *pointer = w.b.CreatePtrToInt(address.window, w.b.getInt64Ty());
     const UsualRange range(w, address, pointer);
-    llvm::Value *distance =
-        w.b.CreateSub(w.b.CreateAdd(pointer, number(address.bounds->low)), range.begin);
-    llvm::Value *last =
-        w.b.CreateSub(range.bytes, number(address.bounds->high - address.bounds->low +
-                                          std::int64_t{address.bytes}));
+    const Extent extent(w, address, pointer, range.begin);
+    llvm::Value *last = w.b.CreateSub(range.bytes, extent.bytes);
     const unsigned shift =
         static_cast<unsigned>(std::countr_zero(std::bit_ceil(address.checked_bytes)));
-    return w.b.CreateICmpUGT(rotated_right(w, distance, shift), w.b.CreateLShr(last, shift),
+    return w.b.CreateICmpUGT(rotated_right(w, extent.first, shift), w.b.CreateLShr(last, shift),
                              "suspect");
 }
 
@@ -347,14 +357,11 @@ llvm::Value *groups_leave(WarpEmitter &w, const Address &address, const LastRang
 
 /// Whether one of the bounds of the indices is outside.
 llvm::Value *bounds_leave(WarpEmitter &w, const Address &address, const LastRange &range) {
-    auto number = [&](std::int64_t n) { return llvm::ConstantInt::getSigned(w.b.getInt64Ty(), n); };
-    const auto [low, high] = *address.bounds;
     llvm::Value *pointer = w.b.CreatePtrToInt(address.window, w.b.getInt64Ty());
-    llvm::Value *distance = w.b.CreateSub(w.b.CreateAdd(pointer, number(low)), range.begin);
-    llvm::Value *places =
-        w.b.CreateBinaryIntrinsic(llvm::Intrinsic::usub_sat, w.b.CreateAdd(range.bytes, w.i64(1)),
-                                  number(high - low + std::int64_t{address.bytes}));
-    return w.b.CreateOr(w.b.CreateICmpUGE(distance, places),
+    const Extent extent(w, address, pointer, range.begin);
+    llvm::Value *places = w.b.CreateBinaryIntrinsic(
+        llvm::Intrinsic::usub_sat, w.b.CreateAdd(range.bytes, w.i64(1)), extent.bytes);
+    return w.b.CreateOr(w.b.CreateICmpUGE(extent.first, places),
                         is_misaligned(w, pointer, checked_alignment(address)));
 }
 

@@ -5,10 +5,9 @@
 // for softcuda, and gpu_kernels.pack PTX and machine code for GPUs (tools/kernel_pack writes both).
 //
 //     "PyCUDA kernels 3"  count
-//     count rows          SHA-256 of the request, of the image; the image's place (8 bytes), size
-//     (4),
-//                         architecture (2), and CUDA version if it is machine code, else 0 (2);
-//                         sorted by these, except for hash, place and size of the image
+//     count rows          SHA-256 of the request, of the image; the image's place (8 bytes),
+//                         size (4), architecture (2), and CUDA version of machine code, 0 of PTX
+//                         (2); sorted by request, architecture and CUDA version
 //     images
 //
 // The key of an entry is the hash of all inputs of the compilation: source, options and the

@@ -167,6 +167,8 @@ def inner(a, b):
     a, b = as_array(a), as_array(b)
     if a.ndim == 0 or b.ndim == 0:
         return a * b
+    if a.ndim <= 2 and b.ndim <= 2:
+        return matmul(a, b.T)
     return tensordot(a, b, ((a.ndim - 1,), (b.ndim - 1,)))
 
 

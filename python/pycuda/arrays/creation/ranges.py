@@ -60,6 +60,15 @@ def arange(start, stop=None, step=1, dtype=None, *, device=None, stream=None, al
 
 def _range(count: int, dtype, start, step, allocator=None):
     number = dtype.type if dtype.kind != "b" else np.int64
+    if dtype.kind in "iu" and not (
+        dtype is _INT64 and type(start) is type(step) is int
+    ):
+        # As in NumPy, the first two numbers are cast, and all others have their distance, modulo the type's range.
+        first = int(number(start))
+        second = int(number(start + step)) if count > 1 else first
+        most = 1 << 8 * dtype.itemsize
+        below = 0 if dtype.kind == "u" else most // 2
+        start, step = first, (second - first + below) % most - below
     return _numbers(count, dtype, number(start), number(step), allocator=allocator)
 
 

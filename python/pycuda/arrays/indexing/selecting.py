@@ -126,7 +126,7 @@ def take(a, indices, axis=None, out=None, mode: str = "raise", *, stream=None):
     array = as_array(a)
     array = array._ravel() if axis is None or array.ndim == 0 else array
     axis = 0 if axis is None else _axes.normalize_axis(axis, array.ndim)
-    indices = wrapped_indices(as_indices(indices), array.shape[axis], mode)
+    indices = wrapped_indices(as_indices(indices, bools=True), array.shape[axis], mode)
     items = (slice(None),) * axis + (indices,)
     return put_back(out, _items.select(array, items))
 

@@ -114,6 +114,7 @@ def operations() -> Iterator[tuple[str, str]]:
         )
         yield from ((dtype, f.format(name)) for name in REDUCTIONS for f in REDUCED)
         yield from ((dtype, text) for text in ("x.cumsum()", "long.cumsum()"))
+        yield dtype, f"gpuarray.arange(9, dtype='{dtype}')"
         yield from ((dtype, f"gpuarray.{text}") for text in SORTS)
     for dtype in ("int32", "int64"):
         yield from ((dtype, text) for text in INTEGERS)
@@ -148,6 +149,7 @@ def operations() -> Iterator[tuple[str, str]]:
         yield dtype, f"rng.random(8, np.{dtype})"
         yield dtype, f"rng.standard_normal(8, np.{dtype})"
     yield "int64", "rng.integers(0, 6, 8)"
+    yield "float64", "gpuarray.linspace(0, 1, 9)"
     for cast in CASTS:
         source, target = cast.split(":")
         yield source, f"x.astype('{target}')"

@@ -172,7 +172,7 @@ def transpose(library, a):
     if library is Ours:
         a = sparse.csr_array._of(
             sparse._compressed.Structure(
-                a.indptr, a.indices, *a.shape, a.has_sorted_indices, a.has_canonical_format
+                a.indptr, a.indices, *a.shape, (a.has_sorted_indices, a.has_canonical_format)
             ),
             a.data,
         )  # fmt: skip

@@ -86,7 +86,7 @@ def is_present(name: str) -> bool:
     if isinstance(function, np.ufunc):
         return numpy_ufuncs.has_ufunc(function.__name__)
     here = hasattr(gpuarray, name) and name in registry.functions_like_numpy()
-    return function in numpy_functions.functions() or here
+    return numpy_functions.function_for(function) is not None or here
 
 
 def state_of(name: str, why: dict[str, str]) -> str:

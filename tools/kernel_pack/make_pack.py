@@ -13,6 +13,7 @@ old OUT are reused. core/src/compile/cache/kernel_pack.h describes the format.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -23,7 +24,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
 
 MAGIC = b"PyCUDA kernels 3"
 ROW = struct.Struct("<32s32sQIHH")
@@ -73,6 +77,12 @@ PRODUCTS = (
     "np.linalg.solve(matrices, matrices)|np.linalg.det(matrices)|m.std()|m.std(axis=0)|m.std(axis=1)|m.T @ long[:512]|"
     "m.copy(order='F')"
 ).split("|")
+#: Whose steps are calls of cuSOLVER and cuFFT with kernels of the library between them; see without_libraries().
+BY_LIBRARIES = (
+    "np.linalg.solve(m, long[:512])|np.linalg.solve(m, m)|np.linalg.inv(m)|np.linalg.det(m)|np.linalg.slogdet(m)|"
+    "np.linalg.cholesky(m)|np.linalg.qr(m)|"
+    "np.fft.fft(x)|np.fft.ifft(x)|np.fft.irfft(x)|np.fft.ihfft(x)|np.fft.ifft(x + 0j)"
+).split("|")
 #: What needs no kernel of the library on a GPU.
 CUBLAS = "square @ square"
 RUNNING = (
@@ -104,6 +114,7 @@ def operations() -> Iterator[tuple[str, str]]:
         )
         yield from ((dtype, f.format(name)) for name in REDUCTIONS for f in REDUCED)
         yield from ((dtype, text) for text in ("x.cumsum()", "long.cumsum()"))
+        yield dtype, f"gpuarray.arange(9, dtype='{dtype}')"
         yield from ((dtype, f"gpuarray.{text}") for text in SORTS)
     for dtype in ("int32", "int64"):
         yield from ((dtype, text) for text in INTEGERS)
@@ -138,6 +149,7 @@ def operations() -> Iterator[tuple[str, str]]:
         yield dtype, f"rng.random(8, np.{dtype})"
         yield dtype, f"rng.standard_normal(8, np.{dtype})"
     yield "int64", "rng.integers(0, 6, 8)"
+    yield "float64", "gpuarray.linspace(0, 1, 9)"
     for cast in CASTS:
         source, target = cast.split(":")
         yield source, f"x.astype('{target}')"
@@ -163,6 +175,36 @@ def operands(dtype: str, length: int = 1024) -> dict[str, object]:
     }
 
 
+@contextlib.contextmanager
+def without_libraries() -> Iterator[None]:
+    """Make the calls of cuSOLVER and cuFFT do nothing, because neither starts without a GPU.
+
+    The kernels between the calls are then launched, that is recorded. Their results do not matter: the host reads zeros,
+    which report no error.
+    """
+    from pycuda import _driver
+
+    def do_nothing(*arguments: object, **keywords: object) -> None:
+        pass
+
+    def takes(library: str, dtype: object) -> bool:
+        return True
+
+    def read_zeros(array: object, target: np.ndarray, stream: object) -> None:
+        target.fill(0)
+
+    replaced = {name: do_nothing for name in dir(_driver) if name.startswith("_library_")}  # fmt: skip
+    replaced |= {"_array_library_takes": takes, "_array_get_bytes": read_zeros}
+    kept = {name: getattr(_driver, name) for name in replaced}
+    try:
+        for name, function in replaced.items():
+            setattr(_driver, name, function)
+        yield
+    finally:
+        for name, function in kept.items():
+            setattr(_driver, name, function)
+
+
 def record(part: int, parts: int) -> None:
     """Call every `parts`-th operation. Operations that fail are skipped and reported."""
     import numpy as np
@@ -182,12 +224,15 @@ def record(part: int, parts: int) -> None:
         work += [(dtype, text, n) for dtype in REAL for text in SIZED for n in SIZES]
         work += [(dtype, text, 1024) for dtype in REAL for text in LARGER]
         work += [(dtype, text, 1024) for dtype in REAL[:2] for text in PRODUCTS]
+        work += [(dtype, text, 1024) for dtype in REAL[:2] for text in BY_LIBRARIES]
         work += [(dtype, "np.bincount(long)", 1024) for dtype in REAL[2:]]
     for dtype, text, length in work[part::parts]:
         names |= operands(dtype, length)
         skip_launches(text not in RUNNING)
+        by_library = text in BY_LIBRARIES
         try:
-            eval(text, names)
+            with without_libraries() if by_library else contextlib.nullcontext():
+                eval(text, names)
         except Exception as error:
             print(f"kernel pack: {text} of {dtype}: {error}", file=sys.stderr)
 

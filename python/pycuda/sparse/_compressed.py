@@ -60,7 +60,7 @@ class Compressed(Indexing, Arithmetic):
     def _set_empty(self, shape, dtype) -> None:
         major, minor = shape[::-1] if self._by_columns else shape
         starts = GPUArray(major + 1, INDEX).fill(0)
-        self._set(Structure(starts, new_indices(0), major, minor, True, True), empty(0, dtype))  # fmt: skip
+        self._set(Structure(starts, new_indices(0), major, minor, (True, True)), empty(0, dtype))  # fmt: skip
 
     def _set_arrays(self, arrays, shape, dtype, copy) -> None:
         """Initialise from (data, indices, indptr)."""
@@ -92,7 +92,7 @@ class Compressed(Indexing, Arithmetic):
         places = flatnonzero(dense)
         rows, columns = divmod(places, dense.shape[1]) if places.size else (places, places)  # fmt: skip
         structure = Structure(
-            starts_of(rows.astype(INDEX), dense.shape[0]), columns.astype(INDEX), *dense.shape, True, True
+            starts_of(rows.astype(INDEX), dense.shape[0]), columns.astype(INDEX), *dense.shape, (True, True)
         )  # fmt: skip
         return cls._of(structure, take_known(dense._ravel(), places))
 
@@ -144,7 +144,7 @@ class Compressed(Indexing, Arithmetic):
         """Return a copy of the matrix with copies of all arrays: data, indices and index pointers."""
         old = self._structure
         structure = Structure(
-            old.starts.copy(), old.columns.copy(), old.major, old.minor, old.is_sorted, old.is_canonical
+            old.starts.copy(), old.columns.copy(), old.major, old.minor, old.order
         )  # fmt: skip
         return self._of(structure, self._data.copy())
 
@@ -258,7 +258,7 @@ class Compressed(Indexing, Arithmetic):
         rows, columns, data = _products.summed(
             old.rows(), old.columns, self._data, extents, is_sorted=True
         )
-        self._set(Structure(starts_of(rows, old.major), columns, *extents, True, True), data)  # fmt: skip
+        self._set(Structure(starts_of(rows, old.major), columns, *extents, (True, True)), data)  # fmt: skip
 
     @on_own_device
     def eliminate_zeros(self) -> None:

@@ -153,7 +153,7 @@ class Coordinates(Arithmetic):
                     _, order = group(columns, self.shape[1])
                     starts, order = group(rows, self.shape[0], order)
                     columns = take_known(columns, order)
-            structure = Structure(starts, columns, *self.shape, True, self._is_canonical)  # fmt: skip
+            structure = Structure(starts, columns, *self.shape, (True, self._is_canonical))  # fmt: skip
             self._by_rows = structure, order
         return self._by_rows
 
@@ -204,7 +204,7 @@ class Coordinates(Arithmetic):
         matrix = self._class("csr")._of(structure, data)
         if order is not None and not structure.is_canonical:
             state = coordinates_state(structure.rows(), structure.columns, self.shape)
-            structure.is_canonical = state[1]
+            structure.order = state
         if not structure.is_canonical:
             matrix.sum_duplicates()
         return matrix.copy() if copy else matrix

@@ -84,7 +84,9 @@ def times_sparse(a: Structure, a_data, b: Structure, b_data):
         return None
     _tools().csr_matmat(*extents, *lent)
     count = int(lent[6][-1])
-    return Structure(made[0], made[1][:count], *extents, False, False), made[2][:count]
+    return Structure(made[0], made[1][:count], *extents, (False, False)), made[2][
+        :count
+    ]
 
 
 def transpose(structure: Structure, data):
@@ -99,7 +101,7 @@ def transpose(structure: Structure, data):
     canonical = structure.is_canonical or bool(
         _tools().csr_has_canonical_format(structure.minor, lent[3], lent[4])
     )
-    other = Structure(made[0], made[1], structure.minor, structure.major, True, canonical)  # fmt: skip
+    other = Structure(made[0], made[1], structure.minor, structure.major, (True, canonical))  # fmt: skip
     return other, made[2]
 
 
@@ -118,4 +120,4 @@ def compress(rows, columns, data, shape):
         tools.csr_sort_indices(shape[0], starts, minor, values)
         tools.csr_sum_duplicates(*shape, starts, minor, values)
     count = int(starts[-1])
-    return Structure(made[0], made[1][:count], *shape, True, True), made[2][:count]
+    return Structure(made[0], made[1][:count], *shape, (True, True)), made[2][:count]

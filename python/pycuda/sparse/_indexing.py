@@ -131,7 +131,7 @@ class Indexing:
             first, last = (int(one) for one in starts[:: max(len(chosen), 1)].get()[[0, -1]])  # fmt: skip
             structure = Structure(
                 starts - np.int32(first), old.columns[first:last].copy(), len(chosen), old.minor,
-                old.is_sorted, old.is_canonical,
+                old.order,
             )  # fmt: skip
             return self._of(structure, self._data[first:last].copy())
         return self._listed_rows(chosen)
@@ -145,7 +145,7 @@ class Indexing:
         if chosen.size:
             starts = concatenate([starts, cumsum(lengths, dtype=INDEX)])
         places = new_indices(total)
-        made = Structure(starts, places, chosen.size, old.minor, old.is_sorted, old.is_canonical)  # fmt: skip
+        made = Structure(starts, places, chosen.size, old.minor, old.order)  # fmt: skip
         for_each(
             kernel("sparse_structure", "choose_rows"), total, old.starts, chosen, starts, made.rows(), places, total
         )  # fmt: skip
@@ -165,7 +165,7 @@ class Indexing:
                 places = flatnonzero(inside)
             kept = old.chosen(places)
             structure = Structure(
-                kept.starts, kept.columns - np.int32(chosen.start), old.major, len(chosen), old.is_sorted, old.is_canonical
+                kept.starts, kept.columns - np.int32(chosen.start), old.major, len(chosen), old.order
             )  # fmt: skip
             return self._of(structure, take_known(self._data, places))
         other = "csr" if self._by_columns else "csc"

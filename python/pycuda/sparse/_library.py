@@ -59,7 +59,7 @@ def times_sparse(a: Structure, a_data, b: Structure, b_data):
     if made is None:  # there is not enough memory for the library's algorithm
         return None
     starts, columns, data = made
-    return Structure.checked(starts, columns, a.major, b.minor), data
+    return Structure(starts, columns, a.major, b.minor, None), data
 
 
 def transpose(structure: Structure, data):
@@ -72,5 +72,5 @@ def transpose(structure: Structure, data):
     _driver._sparse_transpose(*_arrays(structure, data), starts, rows, values)
     extents = (structure.minor, structure.major)
     if structure.is_canonical:
-        return Structure(starts, rows, *extents, True, True), values
-    return Structure.checked(starts, rows, *extents), values
+        return Structure(starts, rows, *extents, (True, True)), values
+    return Structure(starts, rows, *extents, None), values

@@ -63,7 +63,7 @@ def union(name: str, a: Structure, a_data: GPUArray, b: Structure, b_data: GPUAr
         b_before, b_found, b_common, rows, columns, out,
     )  # fmt: skip
     starts = starts_of(rows, a.major)
-    return Structure(starts, columns, a.major, a.minor, True, True), out
+    return Structure(starts, columns, a.major, a.minor, (True, True)), out
 
 
 def intersection(a: Structure, a_data: GPUArray, b: Structure, b_data: GPUArray):

@@ -165,7 +165,7 @@ def times_sparse(a: Structure, a_data, b: Structure, b_data):
     which is that of ``b_data``. Rows may be unsorted, but must not have duplicates."""
     if a.count == 0 or b.count == 0:
         nothing = zeros(a.major + 1, INDEX)
-        empty_one = Structure(nothing, new_indices(0), a.major, b.minor, True, True)
+        empty_one = Structure(nothing, new_indices(0), a.major, b.minor, (True, True))
         return empty_one, empty(0, a_data.dtype)
     for one in (_library, _host):
         made = one.times_sparse(a, a_data, b, b_data)
@@ -194,7 +194,7 @@ def _times_serially(a, a_data, b, b_data):
         a.starts, a.columns, a_data, b.starts, b.columns, b_data, rows, part, wide,
         full((workers, wide), -1, INDEX), starts, columns, data, **launch,
     )  # fmt: skip
-    return Structure(starts, columns, rows, wide, False, False), data
+    return Structure(starts, columns, rows, wide, (False, False)), data
 
 
 def _times_expanded(a, a_data, b, b_data):
@@ -216,7 +216,7 @@ def _times_expanded(a, a_data, b, b_data):
     rows, columns, data = (_joined(part) for part in zip(*parts, strict=True))
     check_count(columns.size)
     starts = starts_of(rows, a.major)
-    return Structure(starts, columns, a.major, b.minor, True, True), data
+    return Structure(starts, columns, a.major, b.minor, (True, True)), data
 
 
 def _joined(parts) -> GPUArray:

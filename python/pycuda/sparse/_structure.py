@@ -55,26 +55,27 @@ def _state_of(launch) -> int:
 class Structure:
     """``starts`` (major + 1) and ``columns``, both int32: row i has the elements starts[i] to starts[i + 1] - 1.
 
-    is_sorted: whether columns rise in each row. is_canonical: whether additionally no column occurs twice in a row.
+    order: (is_sorted, is_canonical), whether columns rise in each row, and whether additionally no column occurs twice
+        in a row. None: unknown, the first access to one of them finds out and waits for the device.
     """
 
-    __slots__ = ("_long_rows", "_bounds", "_transposed", "columns", "is_canonical", "is_sorted", "major", "minor", "starts")  # fmt: skip
+    __slots__ = ("_long_rows", "_bounds", "_transposed", "columns", "major", "minor", "order", "starts")  # fmt: skip
 
-    def __init__(self, starts: GPUArray, columns: GPUArray, major: int, minor: int, is_sorted: bool, is_canonical: bool):  # fmt: skip
+    def __init__(
+        self, starts: GPUArray, columns: GPUArray, major: int, minor: int, order: tuple[bool, bool] | None
+    ):  # fmt: skip
         self.starts = starts
         self.columns = columns
         self.major = major
         self.minor = minor
-        self.is_sorted = is_sorted
-        self.is_canonical = is_canonical
+        self.order = order
         self._long_rows = None
         self._bounds = None
         self._transposed = None
 
     def __reduce__(self):
         """Derived data is not pickled or copied with a matrix."""
-        arguments = (self.starts, self.columns, self.major, self.minor, self.is_sorted, self.is_canonical)  # fmt: skip
-        return Structure, arguments
+        return Structure, (self.starts, self.columns, self.major, self.minor, self.order)  # fmt: skip
 
     @classmethod
     def checked(cls, starts: GPUArray, columns: GPUArray, major: int, minor: int) -> Structure:  # fmt: skip
@@ -87,18 +88,39 @@ class Structure:
             raise ValueError(
                 f"index pointers of shape {starts.shape} do not fit a matrix with {major} rows (CSC: columns), expected ({major + 1},)"
             )
-        function = kernel("sparse_structure", "check_rows")
-        state = _state_of(
-            lambda found: for_each(
-                function, max(major, count, 1), starts, major, columns, count, minor, found
-            )
-        )  # fmt: skip
-        if state & _INVALID:
+        made = cls(starts, columns, major, minor, None)
+        if made._find_order() & _INVALID:
             raise ValueError(
                 f"index pointers must rise from 0 to {count}, the number of elements, and indices must be from 0 to {minor - 1}"
             )
+        return made
+
+    def _find_order(self) -> int:
+        """Set ``order``. Return the state that the kernel found."""
+        function = kernel("sparse_structure", "check_rows")
+        state = _state_of(
+            lambda found: for_each(
+                function, max(self.major, self.count, 1),
+                self.starts, self.major, self.columns, self.count, self.minor, found,
+            )
+        )  # fmt: skip
         in_order = not state & _UNSORTED
-        return cls(starts, columns, major, minor, in_order, in_order and not state & _REPEATED)  # fmt: skip
+        self.order = in_order, in_order and not state & _REPEATED
+        return state
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether columns rise in each row. May wait for the device."""
+        if self.order is None:
+            self._find_order()
+        return self.order[0]
+
+    @property
+    def is_canonical(self) -> bool:
+        """Whether additionally no column occurs twice in a row. May wait for the device."""
+        if self.order is None:
+            self._find_order()
+        return self.order[1]
 
     @property
     def count(self) -> int:
@@ -162,7 +184,9 @@ class Structure:
                 starts, order = group(self.columns, self.minor)
                 rows = take_known(self.rows(), order) if self.count else new_indices(0)
                 canonical = self.is_canonical or self._is_canonical_by(starts, rows)
-                other = Structure(starts, rows, self.minor, self.major, True, canonical)
+                other = Structure(
+                    starts, rows, self.minor, self.major, (True, canonical)
+                )
             self._transposed = other, order
         return self._transposed
 
@@ -177,21 +201,21 @@ class Structure:
         starts, order = group(self.rows(), self.major, order)
         columns = take_known(self.columns, order)
         canonical = Structure.checked(starts, columns, self.major, self.minor).is_canonical  # fmt: skip
-        return Structure(starts, columns, self.major, self.minor, True, canonical), order  # fmt: skip
+        return Structure(starts, columns, self.major, self.minor, (True, canonical)), order  # fmt: skip
 
     def chosen(self, places: GPUArray) -> Structure:
         """The structure of selected elements, given by their numbers in ascending order."""
         starts = _driver._array_search(places, self.starts.astype(np.int64))
         starts = starts.astype(INDEX)
         return Structure(
-            starts, take_known(self.columns, places), self.major, self.minor, self.is_sorted, self.is_canonical
+            starts, take_known(self.columns, places), self.major, self.minor, self.order
         )  # fmt: skip
 
 
 def identity_structure(n: int) -> Structure:
     """The structure of the identity matrix of ``n`` rows."""
     return Structure(
-        arange(n + 1, dtype=INDEX), arange(n, dtype=INDEX), n, n, True, True
+        arange(n + 1, dtype=INDEX), arange(n, dtype=INDEX), n, n, (True, True)
     )
 
 

@@ -14,6 +14,7 @@
 #include <pycuda/array_sort.h>
 #include <pycuda/fused_program.h>
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -26,6 +27,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace pycuda::python {
 namespace {
@@ -98,19 +101,21 @@ nb::object array_product(nb::handle a, nb::handle b, nb::handle dtype) {
 
 // Fusion: steps are (operation, operands, dtype of the result or None).
 
+Scalar number_of(nb::handle constant) {
+    const Operand operand = require_operand(constant, "a constant");
+    if (operand.is_array())
+        throw_type_error("a constant of a fusion must be a number, not an array");
+    return operand.scalar();
+}
+
 std::vector<Scalar> scalars_of(nb::list constants) {
     std::vector<Scalar> scalars;
-    for (nb::handle constant : constants) {
-        const Operand operand = require_operand(constant, "a constant");
-        if (operand.is_array())
-            throw_type_error("a constant of a fusion must be a number, not an array");
-        scalars.push_back(operand.scalar());
-    }
+    for (nb::handle constant : constants)
+        scalars.push_back(number_of(constant));
     return scalars;
 }
 
-void fusion_init(Fusion *self, int inputs, nb::list steps, const std::vector<int> &results,
-                 nb::list constants) {
+std::vector<FusedStep> steps_of(nb::list steps) {
     std::vector<FusedStep> program;
     for (nb::handle entry : steps) {
         nb::tuple step = nb::borrow<nb::tuple>(entry);
@@ -118,7 +123,12 @@ void fusion_init(Fusion *self, int inputs, nb::list steps, const std::vector<int
                            nb::cast<std::vector<int>>(nb::object(step[1])),
                            type_or_none(nb::object(step[2]))});
     }
-    new (self) Fusion(inputs, std::move(program), results, scalars_of(constants));
+    return program;
+}
+
+void fusion_init(Fusion *self, int inputs, nb::list steps, const std::vector<int> &results,
+                 nb::list constants) {
+    new (self) Fusion(inputs, steps_of(steps), results, scalars_of(constants));
 }
 
 /// Whether two constants give the same program. Objects of other types are equal only to
@@ -312,6 +322,40 @@ void fusion_run_into(const Fusion &self, nb::sequence results, nb::sequence arra
         self.run_into(to, objects.inputs, current_stream());
 }
 
+/// Creates arrays whose elements a program computes from their indices and from the numbers of the
+/// call. The program's only operand is the array itself, which says the shape.
+class Filling {
+  public:
+    /// `places`: where the constants are numbers of a call, as (number of the constant, number of
+    /// the argument).
+    Filling(nb::handle dtype, nb::list steps, int result, nb::list constants,
+            std::vector<std::pair<std::size_t, std::size_t>> places)
+        : dtype_(number_type_of(dtype)), places_(std::move(places)),
+          constants_(scalars_of(constants)), program_(1, steps_of(steps), {result}, constants_) {}
+
+    nb::object make(nb::handle shape, nb::handle allocator, nb::args numbers) const {
+        const Layout layout =
+            Layout::contiguous(shape_argument(shape).shape(), dtype_.item_size(), Order::C);
+        const StreamRef stream = current_stream();
+        nb::object made = make_array(layout, dtype_, {}, nullptr, {allocator, stream});
+        if (layout.size() == 0)
+            return made;
+        std::vector<Scalar> constants = constants_;
+        for (const auto &[constant, number] : places_)
+            constants.at(constant) = number_of(nb::object(numbers[number]));
+        const Array &array = array_of(made);
+        const Array *const inputs[] = {&array};
+        program_.run_into(std::span(&array, 1), inputs, constants, stream);
+        return made;
+    }
+
+  private:
+    DType dtype_;
+    std::vector<std::pair<std::size_t, std::size_t>> places_;
+    std::vector<Scalar> constants_;
+    Fusion program_;
+};
+
 /// The arrays without their last axis, one for each of its elements.
 void add_parts(std::vector<Array> &parts, const Array &array) {
     const Layout &whole = array.layout();
@@ -395,6 +439,13 @@ void bind_array_algorithms(nb::module_ &module) {
              nb::arg("constants").none() = nb::none())
         .def("run_into_parts", fusion_run_into_parts, nb::arg("result"), nb::arg("arrays"))
         .def("result_types", fusion_types, nb::arg("dtypes"));
+    nb::class_<Filling>(module, "_Filling", "Makes arrays from the indices of their elements.")
+        .def(nb::init<nb::handle, nb::list, int, nb::list,
+                      std::vector<std::pair<std::size_t, std::size_t>>>(),
+             nb::arg("dtype"), nb::arg("steps"), nb::arg("result"), nb::arg("constants"),
+             nb::arg("places"))
+        .def("make", &Filling::make, nb::arg("shape"), nb::arg("allocator").none(),
+             nb::arg("numbers"));
     nb::class_<FusedProgram>(module, "_FusedProgram",
                              "Elementwise operations and reductions, in stages.")
         .def("__init__", program_init, nb::arg("arrays"), nb::arg("stages"), nb::arg("results"))

@@ -350,15 +350,33 @@ def test_nan_stays_nan(n):
 def test_transforms_over_any_axes(axes, dtype):
     x = numbers((4, 6, 5, 8), dtype)
     real = np.ascontiguousarray(x.real)
-    for name, host, norm in itertools.product(
-        ("fftn", "ifftn", "rfftn", "irfftn"), (x,), (None, "ortho")
-    ):
-        host = real if name == "rfftn" else host
+    calls = [("fftn", x), ("fftn", real), ("ifftn", x), ("ifftn", real)]
+    calls += [("rfftn", real), ("irfftn", x)]
+    for (name, host), norm in itertools.product(calls, (None, "ortho")):
         on_device = gpuarray.to_gpu(host)
         result = getattr(fft, name)(on_device, axes=axes, norm=norm)
         expected = getattr(np.fft, name)(host, axes=axes, norm=norm)
         close(result.get(), expected, dtype)
         np.testing.assert_array_equal(on_device.get(), host)
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "i4", "?"])
+@pytest.mark.parametrize(
+    "shape, axes",
+    [((9,), (0,)), ((5, 7), (1, 0)), ((5, 7), (0,)), ((3, 1, 5), (1,)), ((2, 3, 4, 3, 5), (0, 2, 4))],
+)  # fmt: skip
+def test_spectra_of_real_numbers(shape, axes, dtype):
+    x = (3 * numbers(shape, "f8")).astype(dtype)
+    on_device = gpuarray.to_gpu(x)
+    host = x.astype("f4") if dtype == "f2" else x
+    for name in ("fftn", "ifftn"):
+        got = getattr(fft, name)(on_device, axes=axes).get()
+        close(got, getattr(np.fft, name)(host, axes=axes), "f4")
+    for norm in (None, "ortho", "forward"):
+        expected = np.fft.ihfft(host, axis=axes[0], n=6, norm=norm)
+        close(fft.ihfft(on_device, axis=axes[0], n=6, norm=norm).get(), expected, "f4")
+    np.testing.assert_array_equal(on_device.get(), x)
+    assert fft.ihfft(gpuarray.zeros((0, 4), "f4")).shape == (0, 3)
 
 
 def test_transforms_of_parts_do_not_change_the_whole(fourier):

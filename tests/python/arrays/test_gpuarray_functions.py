@@ -378,3 +378,30 @@ def test_any_and_all_find_one_element_wherever_it_is(size):
             assert one.any().get() and not one[at + 1 :].any().get()
             assert not other.all().get() and other[at + 1 :].all().get()
             assert np.count_nonzero(one) == 1
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i4", "u4", "i8", "u8"])
+@pytest.mark.parametrize(
+    "numbers",
+    [(7,), (5, 0, -2), (0.5, 3, 0.5), (0, 5, 1.5), (3, 3), (1, 0, -5), (100, 0, -50), (0, 1, 9.5)],
+)  # fmt: skip
+def test_ranges_of_integers_are_numpys(numbers, dtype):
+    """Steps below zero and fractions: NumPy casts the first two numbers, whose distance is that of all others."""
+    like = gpuarray.zeros(0, np.float32)
+    ours = np.arange(*numbers, dtype=dtype, like=like).get()
+    theirs = np.arange(*numbers, dtype=dtype)
+    assert ours.dtype == theirs.dtype
+    np.testing.assert_array_equal(ours, theirs)
+
+
+def test_bools_are_indices_of_take_and_put():
+    x = np.arange(4.0)
+    on_device = gpuarray.to_gpu(x)
+    mask = np.array([True, False, True])
+    for indices in (True, mask, [False, True]):
+        theirs = np.take(x, indices)
+        np.testing.assert_array_equal(np.take(on_device, indices).get(), theirs)
+    np.testing.assert_array_equal(on_device.take(gpuarray.to_gpu(mask)).get(), x[[1, 0, 1]])  # fmt: skip
+    np.put(x, mask, [7, 8, 9])
+    np.put(on_device, mask, [7, 8, 9])
+    np.testing.assert_array_equal(on_device.get(), x)

@@ -1,6 +1,7 @@
 """Sparse matrices with cuSPARSE: NVIDIA's on a GPU, softcuda's where PYCUDA_LIBRARIES names its folder."""
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from test_sparse import FLOATS, agree, check, matrix, ours, rng
 
 from pycuda import _driver, gpuarray, sparse
 from pycuda.sparse import _library
+from pycuda.sparse._structure import Structure
 
 sp = pytest.importorskip("scipy.sparse")
 pytestmark = [
@@ -109,3 +111,30 @@ def test_what_cusparse_does_not_take():
     with pytest.raises(ValueError, match="does not fit the other operands"):
         _driver._sparse_times_vector(x, x, x, 3, False, x, x, False)
     assert not _driver._sparse_takes(np.dtype(np.int32))
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_sorted", "is_canonical"),
+    [([0, 2, 1], True, True), ([2, 0, 1], False, False), ([1, 1, 0], True, False)],
+)
+def test_the_order_of_elements_may_be_unknown(
+    library, columns, is_sorted, is_canonical
+):
+    """As after a product by cuSPARSE, whose result nobody has read."""
+    starts = np.int32([0, 2, 3])
+    theirs = sp.csr_array((np.float64([1, 2, 3]), np.int32(columns), starts), (2, 3))
+    known = ours(theirs)
+
+    def unknown():
+        structure = Structure(known.indptr, known.indices, 2, 3, None)
+        return sparse.csr_array._of(structure, known.data)
+
+    for made in unknown(), unknown().copy(), pickle.loads(pickle.dumps(unknown())):
+        assert made.has_sorted_indices is is_sorted
+        assert made.has_canonical_format is is_canonical
+    agree(unknown() @ unknown().T, theirs @ theirs.T)
+    agree(unknown()[:1], theirs[:1])
+    summed = unknown()
+    summed.sum_duplicates()
+    assert summed.has_canonical_format
+    assert summed.nnz == 3 - (is_sorted and not is_canonical)

@@ -60,6 +60,33 @@ def entries(run_program, tmp_path, make_pack):
     return make_pack.for_gpus(make_pack.read_recorded(folder))
 
 
+SOLVE = """
+    import importlib.util
+
+    import numpy as np
+    import pycuda.autoinit
+    from pycuda import gpuarray
+
+    spec = importlib.util.spec_from_file_location("make_pack", {tool!r})
+    make_pack = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make_pack)
+    with make_pack.without_libraries():
+        np.linalg.solve(gpuarray.zeros((512, 512)), gpuarray.zeros(512))
+        np.fft.fft(gpuarray.zeros(8))
+"""
+
+
+def test_kernels_between_calls_of_libraries_are_recorded(run_program, tmp_path):
+    folder = tmp_path / "recorded"
+    folder.mkdir()
+    recording = {"PYCUDA_RECORD_KERNELS": str(folder), "PYCUDA_KERNEL_PACK": "none"}
+    done = run_program(SOLVE.format(tool=str(TOOL)), **GPU, **recording)
+    assert done.returncode == 0, done.stderr
+    images = b"".join(file.read_bytes() for file in folder.iterdir())
+    for kernel in (b"order_of_rows", b"move_rows", b"complete"):
+        assert b".entry " + kernel in images
+
+
 @pytest.fixture
 def run_with(run_program, tmp_path, make_pack):
     """Run PROGRAM with a pack. Returns its output, the number of compiled kernels and the lines of refusals."""

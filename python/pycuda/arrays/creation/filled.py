@@ -165,10 +165,14 @@ def empty_like(prototype, dtype=None, order: str = "K", subok: bool = True, shap
     >>> gpuarray.empty_like(x).dtype
     dtype('int16')
     """
-    if not hasattr(prototype, "dtype"):
-        prototype = np.asarray(prototype)
     if device is not None:
         _check_device_of(prototype, device)
+    if isinstance(prototype, ArrayBase) and subok and shape is None:
+        # The usual call, which shall cost little. The order is checked below.
+        if order == "K":
+            return _driver._array_empty_as(prototype, order, dtype, type(prototype))
+    elif not hasattr(prototype, "dtype"):
+        prototype = np.asarray(prototype)
     cls = type(prototype) if subok and isinstance(prototype, ArrayBase) else None
     return empty_as(prototype, order, dtype, cls, shape)
 

@@ -6,9 +6,7 @@ import math
 
 import numpy as np
 
-from pycuda import _driver
 from pycuda._driver import _Work
-from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.own_device import check_device
 from pycuda.arrays.registry import public
 from pycuda.arrays.ufuncs.filling import by_index
@@ -24,7 +22,7 @@ _INT64 = np.dtype(np.int64)
 
 def arange_of(count: int, dtype=np.int64, step: int = 1) -> GPUArray:
     """``count`` numbers: 0, step, 2 step ..."""
-    return _fill_range(empty(count, np.dtype(dtype)), 0, step)
+    return _range(count, np.dtype(dtype), 0, step)
 
 
 @public(array_api=True, module=False)
@@ -55,17 +53,28 @@ def arange(start, stop=None, step=1, dtype=None, *, device=None, stream=None, al
     if dtype.kind == "b" and count > 2:
         raise TypeError(f"a range of bool has at most 2 elements, not {count}")
     if stream is None:
-        return _fill_range(empty(count, dtype, allocator=allocator), start, step)
+        return _range(count, dtype, start, step, allocator)
     with _Work(stream):
-        return _fill_range(empty(count, dtype, allocator=allocator), start, step)
+        return _range(count, dtype, start, step, allocator)
 
 
-def _fill_range(result, start, step):
-    compute = result.dtype if result.dtype.kind != "b" else np.dtype(np.int64)
-    return _driver._array_apply(
-        "arange", compute.type(start), compute.type(step),
-        out=result, dtype=compute, casting="unsafe",
-    )  # fmt: skip
+def _range(count: int, dtype, start, step, allocator=None):
+    number = dtype.type if dtype.kind != "b" else np.int64
+    if dtype.kind in "iu" and not (
+        dtype is _INT64 and type(start) is type(step) is int
+    ):
+        # As in NumPy, the first two numbers are cast, and all others have their distance, modulo the type's range.
+        first = int(number(start))
+        second = int(number(start + step)) if count > 1 else first
+        most = 1 << 8 * dtype.itemsize
+        below = 0 if dtype.kind == "u" else most // 2
+        start, step = first, (second - first + below) % most - below
+    return _numbers(count, dtype, number(start), number(step), allocator=allocator)
+
+
+@by_index
+def _numbers(index, dtype, start, step):
+    return index.range(start, step, start.value.dtype)
 
 
 def _check_numbers(name: str, axis: int, *values) -> list:
@@ -96,7 +105,7 @@ def linspace(start, stop, num: int = 50, endpoint: bool = True, retstep: bool = 
     kind, step, numbers = _spacing(start, stop, num, endpoint)
     result_type = np.dtype(kind if dtype is None else dtype)
     fill = _floored_spaced if result_type.kind in "iu" else _spaced
-    result = fill(empty(num, result_type), *numbers)
+    result = fill(num, result_type, *numbers)
     return (result, step) if retstep else result
 
 
@@ -148,7 +157,7 @@ def logspace(start, stop, num: int = 50, endpoint: bool = True, base=10.0, dtype
     """
     start, stop = _check_numbers("logspace", axis, start, stop)
     kind, _, numbers = _spacing(start, stop, num, endpoint)
-    return _powers(empty(num, kind if dtype is None else dtype), float(base), *numbers)
+    return _powers(num, kind if dtype is None else dtype, float(base), *numbers)
 
 
 @public()
@@ -170,7 +179,5 @@ def geomspace(start, stop, num: int = 50, endpoint: bool = True, dtype=None, axi
     # As NumPy, with logarithms to base 10: powers of ten stay whole.
     ends = (math.log10(abs(end)) for end in (start, stop))
     _, _, numbers = _spacing(*ends, num, endpoint)
-    return _exponentials(
-        empty(num, np.float64 if dtype is None else dtype),
-        sign, float(start), float(stop), *numbers,
-    )  # fmt: skip
+    kind = np.float64 if dtype is None else dtype
+    return _exponentials(num, kind, sign, float(start), float(stop), *numbers)

@@ -10,13 +10,15 @@ from pycuda.arrays.registry import public
 from pycuda.arrays.ufuncs.filling import by_index
 from pycuda.arrays.ufuncs.special_functions import SPECIAL
 
+_DOUBLE = np.dtype(np.float64)
+
 
 def _window(fill, M, *args):
     """A window of M values, of which one kernel computes each from its index."""
     count = operator.index(M)
     if count <= 1:
         return ones(1) if count == 1 else empty(0, np.float64)
-    return fill(empty(count, np.float64), *map(float, args), float(count - 1))
+    return fill(count, _DOUBLE, *args, float(count - 1))
 
 
 @public()
@@ -53,10 +55,16 @@ def blackman(M):
     return _window(_blackman, M)
 
 
+def _cosine_of(index, dtype, last):
+    """The cosine of a turn from -pi to pi."""
+    return np.cos((2 * index.range(0, 1, dtype) - last) * np.pi / last)
+
+
 @by_index
 def _blackman(index, dtype, last):
-    turn = (2 * index.range(0, 1, dtype) - last) * np.pi / last
-    return 0.42 + 0.5 * np.cos(turn) + 0.08 * np.cos(2.0 * turn)
+    cosine = _cosine_of(index, dtype, last)
+    # NumPy's 0.42 + 0.5 cos(t) + 0.08 cos(2 t), where cos(2 t) = 2 cos(t)**2 - 1.
+    return 0.34 + 0.5 * cosine + 0.16 * (cosine * cosine)
 
 
 @public()
@@ -89,8 +97,7 @@ def hanning(M):
 
 @by_index
 def _cosine(index, dtype, mean, height, last):
-    turn = (2 * index.range(0, 1, dtype) - last) * np.pi / last
-    return mean + height * np.cos(turn)
+    return mean + height * _cosine_of(index, dtype, last)
 
 
 @public()
@@ -104,7 +111,8 @@ def kaiser(M, beta):
     >>> gpuarray.kaiser(3, 0)
     array([1., 1., 1.])
     """
-    return _window(_kaiser, M, beta, _kaiser_scale(float(beta)))
+    beta = float(beta)
+    return _window(_kaiser, M, beta, _kaiser_scale(beta))
 
 
 @functools.lru_cache(256)

@@ -6,6 +6,7 @@ import numpy as np
 
 from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.creation.ranges import arange
+from pycuda.arrays.fourier import spectra
 from pycuda.arrays.fourier.transforms import (
     complex_transform,
     direct,
@@ -138,8 +139,10 @@ def ihfft(a, n=None, axis=-1, norm=None, out=None):
     >>> fft.ihfft(gpuarray.array([4.0, 0.0, 0.0, 0.0])).real.get().round(6)
     array([1., 1., 1.])
     """
-    result = rfft(a, n, axis, _swapped(norm)).conj()
-    return put_into(out, result, "same_kind")
+    a, axis = _axis_of(a, axis)
+    n = length_of(n, a.shape[axis])
+    scale = scale_of(_swapped(norm), n, False)
+    return put_into(out, spectra.conjugate(rfft(a, n, axis), scale), "same_kind")
 
 
 # Several axes

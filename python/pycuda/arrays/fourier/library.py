@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pycuda import _driver
+from pycuda.arrays.fourier.spectra import complete, halves
 from pycuda.arrays.fourier.types import (
     complex_type,
     empty,
@@ -21,6 +22,10 @@ from pycuda.arrays.shapes.axes import normalize_axis
 #: Up to this number of transforms along axes in the middle of an array, each gets a call of cuFFT. For more of them,
 #: the axes are moved to the end.
 _MOST_CALLS = 4
+
+#: Up to this number of elements, both axes of a matrix are transformed by one call of cuFFT. Transforms of larger
+#: matrices, one axis after the other, are quicker.
+_LARGEST_AT_ONCE = 1 << 20
 
 
 @functools.cache
@@ -75,10 +80,10 @@ def _step(before, shape, dtype, first: int, rank: int, any_order: bool) -> Step:
     return Step(first, rank, tuple(shape), dtype, rows, moved)
 
 
-def _runs(axes, dimensions: int) -> list[tuple[int, int]]:
-    """Sorted axes as (first, rank) of neighbours, at most three at once; but the two axes of one matrix are
-    transformed one after the other, which is quicker."""
-    if dimensions == 2:
+def _runs(axes, shape) -> list[tuple[int, int]]:
+    """Sorted axes as (first, rank) of neighbours, at most three at once; but the two axes of one large matrix are
+    transformed one after the other."""
+    if len(shape) == 2 and math.prod(shape) > _LARGEST_AT_ONCE:
         return [(axis, 1) for axis in axes]
     runs: list[tuple[int, int]] = []
     for axis in axes:
@@ -95,24 +100,35 @@ def complex_steps(shape, dtype, axes, any_order: bool) -> tuple[Step, ...]:
     result may be the last one in memory."""
     return tuple(
         _step(shape, shape, dtype, first, rank, any_order)
-        for first, rank in reversed(_runs(sorted(axes), len(shape)))
+        for first, rank in reversed(_runs(sorted(axes), shape))
     )
 
 
 @functools.lru_cache(maxsize=512)
-def real_steps(shape, dtype, axes) -> tuple[Step, ...]:
-    """From real to complex numbers: half of them along the last of ``axes``."""
+def real_steps(shape, dtype, axes, any_order: bool = True) -> tuple[Step, ...]:
+    """From real to complex numbers: half of them along the last of ``axes``. ``any_order``: as of complex_steps()."""
     halved = axes[-1]
     first, rank = next(
-        run for run in _runs(sorted(axes), len(shape)) if run[0] <= halved < sum(run)
+        run for run in _runs(sorted(axes), shape) if run[0] <= halved < sum(run)
     )
     if halved != first + rank - 1:  # cuFFT halves the last axis of several
         first, rank = halved, 1
     kind = complex_type(dtype)
     half = tuple(n // 2 + 1 if i == halved else n for i, n in enumerate(shape))
     rest = tuple(axis for axis in axes if not first <= axis < first + rank)
-    start = _step(shape, half, kind, first, rank, any_order=not rest)
-    return (start, *complex_steps(half, kind, rest, True))
+    start = _step(shape, half, kind, first, rank, any_order and not rest)
+    return (start, *complex_steps(half, kind, rest, any_order))
+
+
+@functools.lru_cache(maxsize=512)
+def whole_steps(shape, dtype, axes):
+    """The steps from real numbers to half of their spectrum, and how it becomes all of it; None for too many axes."""
+    halved = max(axes)
+    plan = halves(shape, axes, halved)
+    if plan is None:
+        return None
+    first = tuple(axis for axis in axes if axis != halved)
+    return real_steps(shape, dtype, (*first, halved), False), plan
 
 
 def _in_moved_order(a, out, step: Step, inverse: bool) -> None:
@@ -144,10 +160,7 @@ def follow(steps, a, inverse: bool, own: bool):
 
 
 def to_real(a, n: int, axis: int):
-    """From ``n // 2 + 1`` complex numbers along ``axis`` to ``n`` real ones; destroys ``a``."""
-    # The transform of a real signal has real elements 0 and n / 2. Their imaginary parts are ignored.
-    ends = slice(0, None, n // 2) if n % 2 == 0 else slice(0, 1)
-    a[(slice(None),) * axis + (ends,)].imag = 0
+    """From ``n // 2 + 1`` complex numbers along ``axis`` to ``n`` real ones; destroys ``a``, whose ends must be real."""
     shape = tuple(n if i == axis else m for i, m in enumerate(a.shape))
     step = _step(a.shape, shape, real_type(a.dtype), axis, 1, any_order=False)
     return follow((step,), a, inverse=True, own=False)
@@ -161,21 +174,23 @@ def _direct_plan(name: str, shape, dtype: np.dtype, n, axes, norm):
     n: the length along the only axis; None for the extents. axes: a tuple of ints; None for all.
     """
     kind = complex_type(dtype)
-    real = name == "rfft"
+    real = dtype.kind != "c"
     axes = range(len(shape)) if axes is None else axes
     axes = tuple(normalize_axis(axis, len(shape)) for axis in axes)
     fits = dtype == (real_type(kind) if real else kind) and 0 not in shape and axes
+    fits = fits and (real or name != "rfft")
     if not fits or len(set(axes)) != len(axes) or not _has(kind):
         return None
     if n is not None and length_of(n, 0) != shape[axes[0]]:
         return None
-    steps = (
-        real_steps(shape, dtype, axes)
-        if real
-        else complex_steps(shape, dtype, axes, True)
-    )
     count = math.prod(shape[axis] for axis in axes)
-    return steps, scale_of(norm, count, name == "ifft")
+    scale = scale_of(norm, count, name == "ifft")
+    if not real:
+        return complex_steps(shape, dtype, axes, True), scale, None
+    if name == "rfft":
+        return real_steps(shape, dtype, axes), scale, None
+    plan = whole_steps(shape, dtype, axes)
+    return None if plan is None else (plan[0], scale, plan[1])
 
 
 def direct(name: str, a, n, axes, norm):
@@ -183,7 +198,7 @@ def direct(name: str, a, n, axes, norm):
 
     n, axes: of one axis its length, an int or None, and a tuple of this axis; of several axes None, and a tuple or None.
 
-    Returns the result, and the factor with which it is to be multiplied; None for other arrays and arguments.
+    Returns the result, and the factor with which the caller is to multiply it; None for other arrays and arguments.
     """
     if not isinstance(a, _driver.ArrayBase) or not a._c_contiguous:
         return None
@@ -192,5 +207,7 @@ def direct(name: str, a, n, axes, norm):
     plan = _direct_plan(name, a.shape, a.dtype, n, axes, norm)
     if plan is None or _driver._is_captured():
         return None
-    steps, scale = plan
-    return follow(steps, a, name == "ifft", False), scale
+    steps, scale, rest = plan
+    if rest is None:
+        return follow(steps, a, name == "ifft", False), scale
+    return complete(follow(steps, a, False, False), rest, name == "ifft", scale), 1

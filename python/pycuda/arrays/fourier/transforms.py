@@ -10,7 +10,7 @@ import numpy as np
 from pycuda import _device_code, _driver
 from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.creation.filled import zeros
-from pycuda.arrays.fourier import library
+from pycuda.arrays.fourier import library, spectra
 from pycuda.arrays.fourier.types import complex_type, empty, real_type, scale_of
 from pycuda.arrays.interop import host as _host
 from pycuda.tools import context_dependent_memoize
@@ -271,6 +271,12 @@ def complex_transform(
     if any_order and a.ndim == 2 and not a._c_contiguous and a.T._c_contiguous:
         turned = [1 - axis for axis in axes]
         return complex_transform(a.T, lengths, turned, norm, inverse).T
+    if a.dtype.kind != "c" and 0 not in shape and library.takes(kind):
+        plan = library.whole_steps(tuple(shape), real_type(kind), tuple(axes))
+        if plan is not None:
+            real, _ = _fitted(a, lengths, axes, real_type(kind))
+            half = library.follow(plan[0], real, False, False)
+            return _stored(spectra.complete(half, plan[1], inverse, scale), out)
     result, is_new = _fitted(a, lengths, axes, kind)
     if result.size == 0:
         return _stored(result.copy(), out)
@@ -333,8 +339,9 @@ def transform_to_real(a, lengths, axes, norm, out=None):
     if fitted.size == 0:
         return _stored(zeros(shape, real_type(kind)), out)
     if library.takes(kind):
-        fitted = fitted if is_new or several else fitted.copy()
-        result = _scaled(library.to_real(fitted, n, last), scale)
+        own = is_new or several
+        fitted = spectra.with_real_ends(fitted, n, last, scale, own)
+        result = library.to_real(fitted, n, last)
     else:
         result = _own_to_real(fitted, n, last, scale)
     return _stored(result, out)

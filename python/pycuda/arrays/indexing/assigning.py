@@ -57,7 +57,7 @@ def put(a, ind, v, mode: str = "raise") -> None:
     >>> x
     array([5, 0, 0, 6], dtype=int32)
     """
-    indices = wrapped_indices(as_indices(ind), a.size, mode)._ravel()
+    indices = wrapped_indices(as_indices(ind, bools=True), a.size, mode)._ravel()
     values = values_for(a, v)._ravel()
     if indices.size and not a.size:
         raise IndexError("cannot put values into an empty array")

@@ -25,11 +25,13 @@ def wrapped_indices(indices, extent: int, mode: str):
     raise ValueError(f"mode must be 'raise', 'wrap' or 'clip', not {mode!r}")
 
 
-def as_indices(value):
-    """An array of integers on the device; an empty list is one."""
+def as_indices(value, bools: bool = False):
+    """An array of integers on the device; an empty list is one. ``bools``: whether bools are 0 and 1, as in numpy.take."""
     check_width(value, "indices")
     array = as_array(value)
     if array.size == 0 and array.dtype.kind == "f" and not hasattr(value, "dtype"):
+        return array.astype(np.int64)
+    if bools and array.dtype.kind == "b":
         return array.astype(np.int64)
     if array.dtype.kind not in "iu":
         raise TypeError(f"indices must be of integers, not of {array.dtype}")

@@ -75,6 +75,8 @@ def basic_view(ary, items) -> ArrayBase:
 
 def get_item(ary, index):
     """``ary[index]`` for indices that the base class does not support: NumPy's integers, fields, arrays."""
+    if isinstance(index, ArrayBase):  # the usual call, which shall cost little
+        return _select(ary, (index,))
     if isinstance(index, str):
         return _field(ary, index)
     items = _as_tuple(index)
@@ -83,8 +85,8 @@ def get_item(ary, index):
     return _select(ary, items)
 
 
-@on_own_device
-def _select(ary, items):
+def select(ary, items: tuple):
+    """``ary[items]`` of which some are arrays, in the context of the arrays."""
     if len(items) == 1 and ary.ndim and _is_mask_of(items[0], ary):
         mask = items[0]
         mask = mask if isinstance(mask, ArrayBase) else to_gpu(mask)
@@ -92,6 +94,9 @@ def _select(ary, items):
     if _are_places_of_rows(items, ary):
         return _take_rows(ary, items[0])
     return _AdvancedIndex(ary, items).take()
+
+
+_select = on_own_device(select)
 
 
 def set_item(ary, index, value) -> None:

@@ -120,13 +120,15 @@ def take(a, indices, axis=None, out=None, mode: str = "raise", *, stream=None):
     array([[2, 1],
            [4, 3]])
     """
+    if stream is not None:
+        with _driver._Work(stream):
+            return take(a, indices, axis, out, mode)
     array = as_array(a)
-    with _driver._Work(stream):
-        array = array._ravel() if axis is None or array.ndim == 0 else array
-        axis = 0 if axis is None else _axes.normalize_axis(axis, array.ndim)
-        indices = wrapped_indices(as_indices(indices), array.shape[axis], mode)
-        result = array[(slice(None),) * axis + (indices,)]
-        return put_back(out, result)
+    array = array._ravel() if axis is None or array.ndim == 0 else array
+    axis = 0 if axis is None else _axes.normalize_axis(axis, array.ndim)
+    indices = wrapped_indices(as_indices(indices, bools=True), array.shape[axis], mode)
+    items = (slice(None),) * axis + (indices,)
+    return put_back(out, _items.select(array, items))
 
 
 @public(array_api=True)

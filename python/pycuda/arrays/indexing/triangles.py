@@ -34,10 +34,9 @@ def tri(N: int, M=None, k: int = 0, dtype=float):
            [1, 1, 1]], dtype=int8)
     """
     rows, columns = (max(operator.index(one), 0) for one in (N, N if M is None else M))
-    result = empty((rows, columns), dtype)
-    whole = np.uint32 if result.size <= 0xFFFFFFFF else np.uint64
+    whole = np.uint32 if rows * columns <= 0xFFFFFFFF else np.uint64
     k = max(-rows, min(math.floor(k), columns))
-    return _ones_below(result, whole(1), whole(columns), k)
+    return _ones_below((rows, columns), dtype, whole(1), whole(columns), k)
 
 
 @by_index

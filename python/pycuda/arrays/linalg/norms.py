@@ -54,7 +54,12 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     >>> linalg.vector_norm(gpuarray.array([3.0, 4.0]))
     array(5.)
     """
-    x = _numbers(x)
+    return _vector_norm(_numbers(x), axis, keepdims, ord)
+
+
+def _vector_norm(x, axis=None, keepdims=False, ord=2):
+    if ord == 2:
+        return _root_of_squares(x, fused_axes(axis, x.ndim), bool(keepdims))
     if ord == np.inf and x.size:
         return _largest_size(x, fused_axes(axis, x.ndim), bool(keepdims))
     if ord == np.inf:
@@ -64,8 +69,6 @@ def vector_norm(x, /, *, axis=None, keepdims=False, ord=2):
     if ord == 0:
         kind = UFUNCS["absolute"](x[(slice(0, 0),) * x.ndim]).dtype
         return (x != 0).sum(axis, None, None, keepdims).astype(kind)
-    if ord == 2:
-        return _root_of_squares(x, fused_axes(axis, x.ndim), bool(keepdims))
     if ord == 1:
         return _sum_of_sizes(x, fused_axes(axis, x.ndim), bool(keepdims))
     size = UFUNCS["absolute"](x)
@@ -124,13 +127,11 @@ def norm(x, ord=None, axis=None, keepdims=False):
     """
     x = _numbers(x)
     if axis is None and (ord is None or x.ndim == 1):
-        result = vector_norm(x._ravel(), ord=2 if ord is None else ord)
+        result = _vector_norm(x if x.ndim == 1 else x._ravel(), ord=2 if ord is None else ord)  # fmt: skip
         return result._reshape((1,) * x.ndim) if keepdims else result
     axes = normalize_axes(axis, x.ndim)
     if len(axes) == 1:
-        return vector_norm(
-            x, axis=axes[0], keepdims=keepdims, ord=2 if ord is None else ord
-        )
+        return _vector_norm(x, axes[0], keepdims, 2 if ord is None else ord)
     if len(axes) != 2:
         raise ValueError("Improper number of dimensions to norm.")
     if isinstance(axis, tuple):  # the first one has the rows

@@ -103,6 +103,8 @@ def matmul(x1, x2, /, out=None, *, dtype=None, stream=None):
             f"arrays of shapes {a.shape} and {b.shape} cannot be multiplied: "
             f"{a.shape[-1]} columns in the first, {rows} rows in the second"
         )
+    if a.ndim > 1 and b.ndim > 1:
+        return _finish(_product(a, b, dtype), out)
     left, right = a.ndim == 1, b.ndim == 1
     a = a[None, :] if left else a
     b = b[:, None] if right else b
@@ -167,6 +169,8 @@ def inner(a, b):
     a, b = as_array(a), as_array(b)
     if a.ndim == 0 or b.ndim == 0:
         return a * b
+    if a.ndim <= 2 and b.ndim <= 2:
+        return matmul(a, b.T)
     return tensordot(a, b, ((a.ndim - 1,), (b.ndim - 1,)))
 
 

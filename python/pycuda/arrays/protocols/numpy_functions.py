@@ -14,10 +14,19 @@ from pycuda.arrays.protocols import main_functions as _main_functions  # noqa: F
 
 @functools.cache
 def functions() -> dict:
-    """A dict from NumPy's functions to PyCUDA's. Made at the first call, because linear algebra and transforms load slowly."""
-    from pycuda.arrays.protocols import all_functions  # noqa: F401
-
+    """A dict from NumPy's functions to PyCUDA's. At first without those of numpy.linalg and numpy.fft, whose modules load
+    slowly: :func:`function_for` adds them."""
     return registry.numpy_functions()
+
+
+def function_for(func):
+    """PyCUDA's function in the place of NumPy's function ``func``; None if there is none."""
+    table = functions()
+    if func not in table:
+        from pycuda.arrays.protocols import all_functions  # noqa: F401
+
+        table.update(registry.numpy_functions())
+    return table.get(func)
 
 
 @functools.cache
@@ -36,7 +45,7 @@ def array_function(self, func, types, args, kwargs):
     """
     if not all(map(is_ours, types)):
         return NotImplemented
-    ours = functions().get(func)
+    ours = function_for(func)
     if ours is None:
         name = f"{func.__module__}.{func.__name__}"
         raise TypeError(

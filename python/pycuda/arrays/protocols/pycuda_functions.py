@@ -55,7 +55,8 @@ def arange(
     start = 0 if start is None else start
     step = 1 if step is None else step
     if dtype is None:
-        dtype = np.result_type(*(np.asarray(x).dtype for x in (start, stop, step)))
+        if not type(start) is type(stop) is type(step) is int:
+            dtype = np.result_type(*(np.asarray(x).dtype for x in (start, stop, step)))
         if dtype != np.float32:
             warnings.warn(
                 "behavior change: arange guessed dtype other than float32. "

@@ -138,7 +138,7 @@ def any(a, axis=None, out=None, keepdims=False, *, where=True, stream=None, allo
     >>> gpuarray.any(gpuarray.array([[0, 0], [0, 3]]), axis=0)
     array([False,  True])
     """
-    return _test("any", a, _by_place(axis, out, stream, allocator), keepdims, where)
+    return _test("any", a, axis, out, keepdims, where, stream, allocator)
 
 
 @public(array_api=True, pycuda="a stream allocator")
@@ -151,11 +151,14 @@ def all(a, axis=None, out=None, keepdims=False, *, where=True, stream=None, allo
     >>> gpuarray.all(gpuarray.array([[1, 0], [1, 3]]), axis=0)
     array([ True, False])
     """
-    return _test("all", a, _by_place(axis, out, stream, allocator), keepdims, where)
+    return _test("all", a, axis, out, keepdims, where, stream, allocator)
 
 
-def _test(name: str, a, placed, keepdims, where):
-    axis, out, stream, allocator = placed
+def _test(name: str, a, axis, out, keepdims, where, stream, allocator):
+    plain = where is True and out is axis is stream is allocator is None
+    if plain and isinstance(a, ArrayBase):  # the usual call, which shall cost little
+        return _driver._array_reduce(name, a, keepdims=bool(given(keepdims, False)))
+    axis, out, stream, allocator = _by_place(axis, out, stream, allocator)
     with _Work(stream, allocator):
         return reduce(
             as_array(a), name, axis, None, out, bool(given(keepdims, False)), mask_of(where)
@@ -177,8 +180,7 @@ def argmin(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=Non
     >>> gpuarray.argmin(gpuarray.array([[3, 2], [1, 4]]), axis=1)
     array([1, 0])
     """
-    with _Work(stream, allocator):
-        return _index("argmin", as_array(a), axis, out, keepdims)
+    return _index("argmin", a, axis, out, keepdims, stream, allocator)
 
 
 @public(array_api=True)
@@ -191,14 +193,15 @@ def argmax(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=Non
     >>> gpuarray.argmax(gpuarray.array([[3, 2], [1, 4]]), axis=1)
     array([0, 1])
     """
+    return _index("argmax", a, axis, out, keepdims, stream, allocator)
+
+
+def _index(name: str, a, axis, out, keepdims, stream, allocator):
+    keepdims = bool(given(keepdims, False))
+    if axis is out is stream is allocator is None and isinstance(a, ArrayBase):
+        return _driver._array_reduce(name, a, keepdims=keepdims)
     with _Work(stream, allocator):
-        return _index("argmax", as_array(a), axis, out, keepdims)
-
-
-def _index(name: str, a, axis, out, keepdims):
-    return put_back(
-        out, reduce(a, name, axis, None, None, bool(given(keepdims, False)))
-    )
+        return put_back(out, reduce(as_array(a), name, axis, None, None, keepdims))
 
 
 @public()

@@ -329,4 +329,7 @@ def resize(a, new_shape):
     count = math.prod(shape)
     if array.size == 0:
         return full(shape, 0, array.dtype)
-    return tile(array, -(-count // array.size))[:count]._reshape(shape)
+    rows = empty((-(-count // array.size), array.size), array.dtype)
+    _driver._array_assign(rows, array)
+    rows = rows._reshape(rows.size)
+    return (rows if rows.size == count else rows[:count])._reshape(shape)

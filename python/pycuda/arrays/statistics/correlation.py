@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 from pycuda import _device_code, _driver
-from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array, put_into
 from pycuda.arrays.creation.filled import empty, zeros
 from pycuda.arrays.interop import host as _host
@@ -244,19 +245,21 @@ def multi_dot(arrays, *, out=None):
             raise np.linalg.LinAlgError(
                 f"{one.ndim}-dimensional array given. Array must be two-dimensional"
             )
-    result = _chain(arrays, _best_cuts(arrays), 0, len(arrays) - 1)
+    sides = (*(one.shape[0] for one in arrays), arrays[-1].shape[1])
+    result = _chain(arrays, _best_cuts(sides), 0, len(arrays) - 1)
     shape = result.shape[row : 1 if column else 2]
     result = result._reshape(shape)
     return put_into(out, result, "same_kind")
 
 
-def _best_cuts(arrays: list[ArrayBase]) -> dict:
-    """For all i < j, the best place to split the product of arrays[i] to arrays[j] in two."""
-    sides = [one.shape[0] for one in arrays] + [arrays[-1].shape[1]]
-    cost = {(i, i): 0 for i in range(len(arrays))}
+@functools.lru_cache(256)
+def _best_cuts(sides: tuple[int, ...]) -> dict:
+    """For all i < j, the best place to split the product of matrices i to j in two. Matrix i is sides[i] by sides[i + 1]."""
+    count = len(sides) - 1
+    cost = {(i, i): 0 for i in range(count)}
     cuts = {}
-    for length in range(1, len(arrays)):
-        for i in range(len(arrays) - length):
+    for length in range(1, count):
+        for i in range(count - length):
             j = i + length
             cost[i, j], cuts[i, j] = min(
                 (

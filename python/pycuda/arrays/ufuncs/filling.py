@@ -62,6 +62,8 @@ class Index:
 
 
 class _Plan:
+    """The program of a function for a type of the elements and types of the numbers."""
+
     def __init__(self, function, dtype, numbers) -> None:
         trace = _Trace([dtype])
         result = function(
@@ -69,35 +71,26 @@ class _Plan:
         )
         if result.dtype != dtype:
             result = result.astype(dtype)
-        self._constants, self._numbers = trace.constants, trace.numbers
-        # The array is an operand as well, because it says the shape; no element is read.
-        self._program = _driver._Fusion(1, trace.steps, [result._number], trace.constants)  # fmt: skip
-
-    def run(self, array, numbers) -> None:
-        constants = list(self._constants)
-        for place, number in self._numbers:
-            constants[place] = numbers[number]
-        self._program.run_into((array,), [array], constants)
+        self.make = _driver._Filling(
+            dtype, trace.steps, result._number, trace.constants, trace.numbers
+        ).make
 
 
 def by_index(function: Callable) -> Callable:
-    """Make a function that fills new C-contiguous arrays from a function of the index.
+    """Make a function that makes new C-contiguous arrays from a function of the index.
 
     The decorated function is called as ``function(index, dtype, *numbers)``: with an :class:`Index`, the array's type and
     placeholders of the numbers. It returns the element, which is cast to the type of the array. The resulting function is
-    called with the array and the numbers, and returns the array.
+    called with the shape, the type and the numbers, and returns the array.
     """
     plans: dict = {}
 
     @functools.wraps(function)
-    def fill(array, *numbers):
-        if array.size:
-            dtype = array.dtype
-            key = (dtype, *map(type, numbers))
-            plan = plans.get(key)
-            if plan is None:
-                plan = plans[key] = _Plan(function, dtype, numbers)
-            plan.run(array, numbers)
-        return array
+    def make(shape, dtype, *numbers, allocator=None):
+        key = (dtype, *map(type, numbers))
+        plan = plans.get(key)
+        if plan is None:
+            plan = plans[key] = _Plan(function, np.dtype(dtype), numbers)
+        return plan.make(shape, allocator, *numbers)
 
-    return fill
+    return make

@@ -3,6 +3,8 @@
 // If the processor has no fma, the C library's is called, lane by lane.
 #include "vector_math/rounding.h"
 
+#include <llvm/IR/PatternMatch.h>
+
 namespace softcuda::vector_math {
 
 namespace {
@@ -94,13 +96,11 @@ bool is_directed(Rounding rounding) {
     return rounding == Rounding::Zero || rounding == Rounding::Down || rounding == Rounding::Up;
 }
 
-Value *with_hardware_nan(Emitter &e, Value *result, llvm::ArrayRef<Value *> operands) {
-    // LLVM folds invalid operations on constants to a NaN without sign on every processor.
-    const auto is_constant = [](const Value *operand) {
-        return llvm::isa<llvm::Constant>(operand);
-    };
-    const bool is_right = !e.target.facts().positive_nan && !llvm::all_of(operands, is_constant);
-    if (is_right || Emitter::bits(result) != 64)
+namespace {
+
+/// The NaN that hardware computes from f64 operands: the first NaN of them, quieted.
+Value *replace_nan(Emitter &e, Value *result, llvm::ArrayRef<Value *> operands) {
+    if (Emitter::bits(result) != 64)
         return result;
     Value *nan = e.as_float(e.integer(e.as_int(result), 0xfff8'0000'0000'0000));
     for (Value *operand : llvm::reverse(operands)) {
@@ -111,8 +111,45 @@ Value *with_hardware_nan(Emitter &e, Value *result, llvm::ArrayRef<Value *> oper
     return e.ir.CreateSelect(e.is_nan(result), nan, result);
 }
 
+/// Whether LLVM replaces the operation by a copy of an operand, perhaps with the other sign:
+/// x * 1, x / -1, x + -0, x - 0. The copy of a signalling NaN is a signalling NaN.
+bool is_identity(FloatOp op, llvm::ArrayRef<Value *> x) {
+    using namespace llvm::PatternMatch;
+    const auto is_one = [](Value *v) {
+        return match(v, m_SpecificFP(1)) || match(v, m_SpecificFP(-1));
+    };
+    switch (op) {
+    case FloatOp::Add:
+        return match(x[0], m_NegZeroFP()) || match(x[1], m_NegZeroFP());
+    case FloatOp::Sub:
+        return match(x[0], m_NegZeroFP()) || match(x[1], m_PosZeroFP());
+    case FloatOp::Mul:
+        return is_one(x[0]) || is_one(x[1]);
+    case FloatOp::Div:
+        return is_one(x[1]);
+    case FloatOp::Fma:
+        return (is_one(x[0]) || is_one(x[1])) && match(x[2], m_AnyZeroFP());
+    case FloatOp::Sqrt:
+        return false;
+    }
+    return false;
+}
+
+} // namespace
+
+Value *with_hardware_nan(Emitter &e, Value *result, llvm::ArrayRef<Value *> operands) {
+    // LLVM folds invalid operations on constants to a NaN without sign on every processor.
+    const auto is_constant = [](const Value *operand) {
+        return llvm::isa<llvm::Constant>(operand);
+    };
+    const bool is_right = !e.target.facts().positive_nan && !llvm::all_of(operands, is_constant);
+    return is_right ? result : replace_nan(e, result, operands);
+}
+
 Value *arithmetic(Emitter &e, FloatOp op, Rounding rounding, llvm::ArrayRef<Value *> arguments) {
-    return with_hardware_nan(e, rounded(e, op, rounding, arguments), arguments);
+    Value *result = rounded(e, op, rounding, arguments);
+    return is_identity(op, arguments) ? replace_nan(e, result, arguments)
+                                      : with_hardware_nan(e, result, arguments);
 }
 
 Value *correct_direction(Emitter &e, Value *rounded, Value *below, Value *above,

@@ -38,8 +38,8 @@ class Collection:
     """The common properties of a checkout's programs."""
 
     table: str
-    folders: str  # the programs' folders, a pattern in the checkout
-    name: str  # the program's name, as a part of its folder's name
+    folders: str  # the programs' lists of sources, or their only sources: a pattern in the checkout
+    name: str  # the program's name, as a part of the name of its folder or of its only source
     fails: str  # output with which a program reports that its check failed
     passes: str = ""  # output that means success; empty: the exit status decides
     includes: tuple[str, ...] = ()  # folders of the checkout
@@ -75,6 +75,15 @@ COLLECTIONS = {
         r"\bFAIL(ED|URE)?\b|\b[Mm]ismatch|CUDA error(?! message)",
         options=("-DcudaThreadSynchronize=cudaDeviceSynchronize",),
     ),
+    # The argument of a run is the number of a kernel, which the program compares with its own CPU code.
+    "llm.c": Collection(
+        "llm.c.toml",
+        "dev/cuda/*.cu",
+        r"(.*)",
+        r"^Mismatch|CUDA ERROR|cuBLAS ERROR",
+        passes=r"results match",
+        options=("--use_fast_math", "-lcublas", "-lcublasLt"),
+    ),
     # Has the results of an NVIDIA GPU.
     "rodinia-suite": Collection(
         "rodinia-suite.toml",
@@ -94,6 +103,7 @@ class Program:
 
     name: str
     folder: Path
+    place: Path  # where it is built: its folder's path in the checkout, or a folder for its only source
     runs: tuple[str, ...] = ("",)
     sources: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
@@ -103,6 +113,9 @@ class Program:
     edits: tuple[
         tuple[str, str], ...
     ] = ()  # texts of its sources and their replacements
+    common_edits: tuple[
+        tuple[str, str], ...
+    ] = ()  # the same, for sources that have them
     passes: str = ""
     reason: str = ""  # why it is excluded
 
@@ -139,15 +152,19 @@ def read_programs(collection: Collection, checkout: Path) -> list[Program]:
     table = tomllib.loads((TABLES / collection.table).read_text())
     named = table.get("programs", {})
     programs = []
+    common_edits = tuple((old, new) for old, new in table.get("edits", ()))
     for listing in sorted(checkout.glob(collection.folders)):
-        name = re.fullmatch(collection.name, listing.parent.name).group(1)
+        alone = listing.suffix == ".cu"
+        full_name = listing.stem if alone else listing.parent.name
+        name = re.fullmatch(collection.name, full_name).group(1)
+        place = listing.parent.relative_to(checkout)
         entry = named.get(name)
         if not isinstance(entry, dict):
             entry = {} if entry is None else {"runs": entry}
         reason = ""
         if name not in named:
             reason = reason_to_leave_out(name, table.get("left_out", {}))
-        sources = words_of(entry.get("sources", ()))
+        sources = words_of(entry.get("sources", listing.name if alone else ()))
         if not sources and not collection.makes:
             sources = sources_in(listing)
             if not sources and not reason:
@@ -156,11 +173,13 @@ def read_programs(collection: Collection, checkout: Path) -> list[Program]:
             Program(
                 name,
                 listing.parent,
+                place / name if alone else place,
                 words_of(entry.get("runs", "")),
                 sources,
                 tuple(entry.get("options", "").split()),
                 words_of(entry.get("kernels", ())),
                 tuple((old, new) for old, new in entry.get("edits", ())),
+                common_edits,
                 entry.get("passes", collection.passes),
                 reason,
             )
@@ -177,9 +196,9 @@ def nvcc_version() -> str:
     ).stdout
 
 
-def copy_to_build(program: Program, checkout: Path, build: Path) -> Path:
+def copy_to_build(program: Program, build: Path) -> Path:
     """A copy of the program's folder, with links to the neighbouring folders that its files name."""
-    folder = build / program.folder.relative_to(checkout)
+    folder = build / program.place
     shutil.rmtree(folder, ignore_errors=True)
     if folder.is_symlink():
         folder.unlink()
@@ -206,6 +225,11 @@ def edit_sources(program: Program, folder: Path) -> str:
             return old
         for path in found:
             path.write_text(path.read_text().replace(old, new))
+    for path in sources:
+        text = path.read_text(errors="surrogateescape")
+        for old, new in program.common_edits:
+            text = text.replace(old, new)
+        path.write_text(text, errors="surrogateescape")
     return ""
 
 
@@ -230,7 +254,7 @@ def build_commands(
 def hash_of(program: Program, commands: list[list[str]]) -> str:
     state = hashlib.sha256(nvcc_version().encode())
     state.update(repr(commands).encode())
-    for edit in program.edits:
+    for edit in program.edits + program.common_edits:
         state.update(repr(edit).encode())
     for path in sorted(program.folder.rglob("*")):
         if path.is_file():
@@ -280,7 +304,7 @@ def build(
 ) -> tuple[Path, str, float]:
     """The folder of the built program, the reason if it could not be built, and the seconds for it."""
     commands = build_commands(collection, program, checkout)
-    folder = home / program.folder.relative_to(checkout)
+    folder = home / program.place
     stamp = home / f"{program.name}.built"
     wanted = hash_of(program, commands)
     if (folder / "program").exists() and stamp.exists():
@@ -288,7 +312,7 @@ def build(
         if known == wanted:
             return folder, "", float(seconds)
     stamp.unlink(missing_ok=True)
-    folder = copy_to_build(program, checkout, home)
+    folder = copy_to_build(program, home)
     log.unlink(missing_ok=True)
     unknown = edit_sources(program, folder)
     if unknown:
@@ -356,7 +380,8 @@ def run_program(
     log.unlink(missing_ok=True)
     library = ROOT / "build/release/softcuda/libsoftcuda.so"
     environment = {
-        "PYTHONPATH": str(ROOT / "python"),
+        # The build's packages, because softcuda_libraries has its libraries only there.
+        "PYTHONPATH": str(ROOT / "build/release/python"),
         "PYCUDA_SOFTCUDA_LIBRARY": os.environ.get(
             "PYCUDA_SOFTCUDA_LIBRARY", str(library)
         ),

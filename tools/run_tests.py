@@ -13,6 +13,7 @@ Parts: layers format types ctest pytest freethreaded asan tsan install wheel doc
        These parts run only if they are named:
        slow, the Python tests that are marked slow;
        coverage, the tests again, with the lines of C++ and of Python that they run;
+       libraries, the tests of softcuda's cuBLAS and so on, with these libraries under AddressSanitizer;
        checked, the Python tests with softcuda's check modes: race, then mem and init;
        arm, the tests on 64-bit ARM in an emulator (docs/arm.md);
        sdist, a build with pip from the source distribution: compiles everything again
@@ -42,6 +43,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import arm_tests
+import sanitized
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
@@ -237,12 +239,16 @@ def run_pytest(part: Part, options: list[str]) -> Outcome:
         return Outcome(failed=1)
     outcome = Outcome()
     for driver in drivers():
-        report = LOGS / f"{part.name}.xml"
-        report.unlink(missing_ok=True)
-        command = ["-m", "pytest", "-q", "-ra", f"--junitxml={report}", *options]
-        status = part.run(ROOT / "run", *command, **driver)
-        outcome += read_junit(report, 0 if status == 5 else status)  # 5: none selected
+        outcome += call_pytest(part, ROOT / "run", "-ra", *options, **driver)
     return outcome
+
+
+def call_pytest(part: Part, *words: str | Path, **environment: str) -> Outcome:
+    report = LOGS / f"{part.name}.xml"
+    report.unlink(missing_ok=True)
+    command = (words[0], "-m", "pytest", "-q", f"--junitxml={report}", *words[1:])
+    status = part.run(*command, **environment)
+    return read_junit(report, 0 if status == 5 else status)  # 5: none selected
 
 
 def python_counts() -> dict[str, str]:
@@ -315,14 +321,8 @@ def freethreaded(part: Part) -> Outcome:
     # softcuda does not depend on Python, and is already in the folder that this build searches.
     (build / "softcuda").unlink(missing_ok=True)
     (build / "softcuda").symlink_to("../release/softcuda")
-    report = LOGS / f"{part.name}.xml"
-    report.unlink(missing_ok=True)
-    status = part.run(
-        *(python, "-m", "pytest", "-q", "-ra", f"--junitxml={report}"),
-        *(part.options or FREE_THREADED_TESTS),
-        PYTHONPATH=str(build / "python"),
-    )
-    return read_junit(report, status)
+    tests = part.options or FREE_THREADED_TESTS
+    return call_pytest(part, python, "-ra", *tests, PYTHONPATH=str(build / "python"))
 
 
 def in_processes() -> list[str]:
@@ -353,6 +353,15 @@ def tsan(part: Part) -> Outcome:
     # Some kernels have a memory layout that GCC 12's runtime does not support.
     fixed = ("setarch", platform.machine(), "-R") if shutil.which("setarch") else ()
     return run_ctest(part, "tsan/tests/softcuda", "-L", "threads", prefix=fixed)
+
+
+def libraries(part: Part) -> Outcome:
+    """The Python tests of softcuda's cuBLAS and so on, with these libraries under sanitizers."""
+    builds = ("release", "runtime"), (sanitized.PRESET, "softcuda_libraries")
+    if not all(part.build(preset, "--", target) for preset, target in builds):
+        return Outcome(failed=1)
+    tests = part.options or sanitized.TESTS
+    return call_pytest(part, sys.executable, *tests, **sanitized.environment())
 
 
 def install(part: Part) -> Outcome:
@@ -469,13 +478,9 @@ def checked(part: Part) -> Outcome:
     """The Python tests with softcuda's check modes: the package's and the tests' kernels have no findings."""
     outcome = Outcome()
     for modes in ("race", "mem,init"):
-        report = LOGS / "checked.xml"
-        report.unlink(missing_ok=True)
-        options = part.options or [*in_processes(), "-m", "not slow"]
-        command = ["-m", "pytest", "-q", f"--cuda-check={modes}"]
-        command += [f"--junitxml={report}", *options]
-        status = part.run(ROOT / "run", *command, PYCUDA_DRIVER="softcuda")
-        outcome += read_junit(report, 0 if status == 5 else status)
+        tests = part.options or [*in_processes(), "-m", "not slow"]
+        words = (ROOT / "run", f"--cuda-check={modes}", *tests)
+        outcome += call_pytest(part, *words, PYCUDA_DRIVER="softcuda")
     return outcome
 
 
@@ -522,10 +527,11 @@ PARTS: dict[str, Callable[[Part], Outcome]] = {
     "docs": docs,
     "coverage": coverage,
     "checked": checked,
+    "libraries": libraries,
     "cross": cross,
     "arm": arm,
 }
-ON_REQUEST = ("slow", "coverage", "checked", "arm", "sdist")
+ON_REQUEST = ("slow", "coverage", "checked", "libraries", "arm", "sdist")
 FAST = ("layers", "format", "types", "ctest", "pytest")
 #: Parts that keep one processor busy for a part of their time, or wait for downloads. Two of them run at the same time,
 #: after the others and in this order. Their builds take turns.

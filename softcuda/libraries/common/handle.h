@@ -43,8 +43,11 @@ template <class Context> struct HandleCall {
         bytes(address, count * static_cast<std::int64_t>(sizeof(T)), what);
     }
     /// Puts `work` into the handle's stream. `operations` is the number of multiplications, about.
+    /// The library's computations use all threads if its context has needs_openblas.
     template <class Work> void enqueue(double operations, Work &&work) const {
-        handle.session.enqueue(function, std::forward<Work>(work), operations);
+        constexpr Threads threads =
+            requires { Context::needs_openblas; } ? Threads::All : Threads::One;
+        handle.session.enqueue(function, std::forward<Work>(work), operations, threads);
     }
     /// Puts `work` into the stream and waits for it, for results in the host's memory.
     template <class Work> void run(Work &&work) const {

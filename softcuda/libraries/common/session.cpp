@@ -11,8 +11,10 @@
 namespace softlib {
 namespace {
 
-/// About 50 microseconds.
-constexpr double longest_inline = 500'000;
+/// The longest work that runs in the calling thread, in multiplications: about 50 microseconds for
+/// one thread, and 20 milliseconds for all. The stream's thread would begin up to 0.6 milliseconds
+/// later and with cold caches.
+double longest_inline(Threads threads) { return threads == Threads::One ? 5e5 : 2e8; }
 
 /// Makes a context current in this thread for the scope, unless it is current already.
 class CurrentContext {
@@ -133,12 +135,12 @@ bool Session::is_idle(CUstream stream) {
 }
 
 void Session::enqueue(const char *function, std::function<void()> work, double operations,
-                      CUstream stream) {
+                      Threads threads, CUstream stream) {
     if (outcome_->failed)
         throw Failure(statuses.execution_failed, ""); // what failed was printed
     const CurrentContext current(context_of(stream));
     const CUgraph graph = captured(stream);
-    if (graph == nullptr && operations <= longest_inline && is_idle(stream)) {
+    if (graph == nullptr && operations <= longest_inline(threads) && is_idle(stream)) {
         std::lock_guard lock(running_);
         return work();
     }
@@ -164,7 +166,7 @@ void Session::run(const char *function, std::function<void()> work) {
             throw Failure(statuses.execution_failed,
                           "a capture cannot contain a call whose result is in the host's memory");
     }
-    enqueue(function, std::move(work), 0);
+    enqueue(function, std::move(work), 0, Threads::One);
     synchronize();
     if (outcome_->failed)
         throw Failure(statuses.execution_failed, "");

@@ -15,6 +15,9 @@ namespace softlib {
 /// Throws Failure for a failed call of the driver.
 void check_driver(CUresult result, const char *function);
 
+/// The threads that a call computes with: the one in which it runs, or the library's own as well.
+enum class Threads { One, All };
+
 /// The work of one handle, in the order of its stream. Device memory of softcuda is memory of the
 /// process, so the work reads and writes it in place. All functions may be called by several
 /// threads.
@@ -31,14 +34,17 @@ class Session {
 
     /// Puts `work` into the stream; a capture in progress records it, and keeps it as long as the
     /// graph. Short work runs at once in the calling thread if the stream has nothing else to do:
-    /// another thread would need longer to wake up. `operations` estimates its length. Throws
-    /// Failure(execution failed) if earlier work of the handle has failed.
-    void enqueue(const char *function, std::function<void()> work, double operations) {
-        enqueue(function, std::move(work), operations, stream());
+    /// the stream's thread would need time to wake up, and has none of the data in its cache. The
+    /// limit is higher for work that uses all threads: it leaves no processor for the caller, and
+    /// cannot run beside such work of another stream. `operations` estimates the work's length.
+    /// Throws Failure(execution failed) if earlier work of the handle has failed.
+    void enqueue(const char *function, std::function<void()> work, double operations,
+                 Threads threads) {
+        enqueue(function, std::move(work), operations, threads, stream());
     }
     /// The same in another stream, for libraries whose calls name one.
     void enqueue(const char *function, std::function<void()> work, double operations,
-                 CUstream stream);
+                 Threads threads, CUstream stream);
 
     /// Enqueues `work` and returns after it is done, for results in the host's memory.
     void run(const char *function, std::function<void()> work);

@@ -160,7 +160,8 @@ void multiply(const Call &call, int side, int mode, int op, int diag, std::int64
     const int place = side_of(side), uplo = fill(mode), trans = operation<T>(op),
               kind = diagonal(diag);
     const std::int64_t order = side == 0 ? m : n;
-    require(m >= 0 && n >= 0 && (b != c || ldb == ldc), "m, n, ldb");
+    require(m >= 0 && n >= 0, "m, n");
+    require(b != c || ldb == ldc || m == 0 || n == 0, "ldb"); // empty matrices may both be null
     require_leading(lda, order, "lda");
     require_leading(ldb, m, "ldb");
     require_leading(ldc, m, "ldc");

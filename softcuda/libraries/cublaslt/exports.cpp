@@ -66,6 +66,13 @@ class Scalar {
         }
     }
     const void *get() const { return device_ != nullptr ? device_ : value_; }
+    /// Whether the value is known at the call, and is not 0.
+    bool is_not_zero(ElementType type) const {
+        double parts[2] = {};
+        if (device_ == nullptr)
+            softlib::widen(type, value_, parts, softlib::is_complex_type(type) ? 2 : 1);
+        return parts[0] != 0 || parts[1] != 0;
+    }
 
   private:
     const void *device_ = nullptr;
@@ -175,9 +182,10 @@ DEFINE(Matmul,
                                : mode == 2      ? rows
                                                 : 0,
                                "beta");
+           require(c != nullptr || !second.is_not_zero(scale), "C");
            session.enqueue(
                "cublasLtMatmul", [=] { matmul.run(first.get(), a, b, second.get(), c, d); },
-               operations(matmul), stream);
+               operations(matmul), softlib::Threads::All, stream);
        })
 
 DEFINE(MatrixTransform,
@@ -224,7 +232,8 @@ DEFINE(MatrixTransform,
                        transform<float>(how, scale, first.get(), a, left, second.get(), b, right, c,
                                         result);
                },
-               8.0 * static_cast<double>(result.extent()) * result.batch, stream);
+               8.0 * static_cast<double>(result.extent()) * result.batch, softlib::Threads::One,
+               stream);
        })
 
 // There is one algorithm, with the number 0.

@@ -86,6 +86,8 @@ void compute(const Matmul &call, const void *alpha, const void *a, const void *b
             T value = sums[row + column * m] * scaled *
                       (alphas ? load<T>(scale, alpha, row) : fixed_alpha);
             const T keep = betas ? load<T>(scale, beta, row) : fixed_beta;
+            if (keep != T{} && c == nullptr)
+                throw Failure(statuses.execution_failed, "C is null, but beta is not 0");
             if (keep != T{})
                 value += keep * scale_of_c * load<T>(of_c, c, call.layout_c.place(row, column));
             if (has_bias)
@@ -222,9 +224,9 @@ void Matmul::check_memory(const softlib::Session &session, const void *a, const 
         session.check_memory(how.bias, layout_d.rows * softlib::size_of(of_bias), "the bias");
     if ((how.epilogue & Auxiliary) != 0) {
         const ElementType type = how.auxiliary_element(layout_d.element());
-        const auto elements =
-            static_cast<std::size_t>(how.auxiliary_leading) * (layout_d.columns - 1) +
-            layout_d.rows;
+        const auto elements = static_cast<std::size_t>(
+            softlib::extent(static_cast<std::int64_t>(layout_d.rows),
+                            static_cast<std::int64_t>(layout_d.columns), how.auxiliary_leading));
         const bool bits = (how.epilogue & (Relu | ReluGradient)) != 0;
         session.check_memory(how.auxiliary,
                              bits ? (elements + 7) / 8 : elements * softlib::size_of(type),

@@ -112,11 +112,22 @@ void transform(Kind kind, const Layout &from, const void *input, const Layout &t
     }
 }
 
-double operations(const Layout &from) {
+namespace {
+double elements_of(const Layout &layout) {
     double elements = 1;
-    for (const std::int64_t size : from.shape)
+    for (const std::int64_t size : layout.shape)
         elements *= static_cast<double>(size);
+    return elements;
+}
+} // namespace
+
+double operations(const Layout &from) {
+    const double elements = elements_of(from);
     return elements * 5 * std::log2(elements + 1);
+}
+
+softlib::Threads threads_of(const Layout &from) {
+    return elements_of(from) < 0x1p16 ? softlib::Threads::One : softlib::Threads::All;
 }
 
 } // namespace softcufft

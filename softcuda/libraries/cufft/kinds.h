@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../common/element.h"
+#include "../common/session.h"
 #include "transform.h"
 
 namespace softcufft {
@@ -36,5 +37,7 @@ void transform(Kind kind, const Layout &from, const void *input, const Layout &t
 
 /// The number of floating-point operations, about.
 double operations(const Layout &from);
+/// All for the sizes of which transform_of.h gives each 2^15 elements a thread.
+softlib::Threads threads_of(const Layout &from);
 
 } // namespace softcufft

@@ -89,10 +89,12 @@ struct Plan::Prepared {
     Description description;
     Sides out_of_place, in_place;
     double operations; ///< of one execution, about
+    softlib::Threads threads;
 
     explicit Prepared(Description own)
         : description(std::move(own)), out_of_place(description, false),
-          in_place(description, true), operations(softcufft::operations(out_of_place.from)) {}
+          in_place(description, true), operations(softcufft::operations(out_of_place.from)),
+          threads(threads_of(out_of_place.from)) {}
 };
 
 void Plan::make(Description description) {
@@ -126,7 +128,7 @@ void Plan::execute(const char *function, Kind kind, const void *input, void *out
         [prepared = prepared_, &sides, input, output, direction] { // `prepared` owns the sides
             transform(prepared->description.kind, sides.from, input, sides.to, output, direction);
         },
-        prepared_->operations);
+        prepared_->operations, prepared_->threads);
 }
 
 int add_plan(std::shared_ptr<Plan> plan) {

@@ -151,7 +151,8 @@ int generate(const char *function, Generator generator, T *to, std::size_t count
             return work();
         }
         own.session->check_memory(to, count * sizeof(T), "the output");
-        own.session->enqueue(function, std::move(work), 8.0 * static_cast<double>(count));
+        own.session->enqueue(function, std::move(work), 8.0 * static_cast<double>(count),
+                             softlib::Threads::One);
     });
 }
 

@@ -282,3 +282,12 @@ def test_settings_of_emulation_are_kept(device, prefix, name):
     for value in bad:
         assert handle.status(f"Set{name}", value) == {"cublas": 7}.get(prefix, 3)
     handle.close()
+
+
+def test_empty_matrices_may_be_null(blas):
+    """Also if the two have leading dimensions that one matrix in the place of both cannot have."""
+    one, a = np.ones(1), gpuarray.zeros(9, np.float64)
+    for m, n in [(0, 3), (3, 0)]:
+        blas.Dtrmm_v2(1, UPPER, 0, 0, m, n, one, a, 3, None, 4, None, 5)
+    wrong = (1, UPPER, 0, 0, 1, 1, one, a, 1, a, 4, a, 5)
+    assert blas.status("Dtrmm_v2", *wrong) == 7

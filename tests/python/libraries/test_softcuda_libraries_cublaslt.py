@@ -428,3 +428,38 @@ def test_capacity_of_the_heuristics_and_the_log(lt):
         library.cublasLtLoggerOpenFile(None) == 7
         and library.cublasLtLoggerForceDisable() == 0
     )
+
+
+def test_a_null_c_needs_a_beta_of_0(lt, capfd):
+    a, d = put(np.eye(3, dtype="f4")), gpuarray.zeros(9, np.float32)
+    layout, how, one = lt.layout((3, 3), "f4"), lt.product(68, "f4"), np.float32([1])
+
+    def status(how, alpha, beta):
+        operands = (a, layout, a, layout, beta, None, layout, d, layout)
+        return lt.handle.status("Matmul", how, alpha, *operands, None, None, 0, None)
+
+    assert status(how, one, np.float32([0])) == 0
+    assert (d.get() == np.eye(3, dtype="f4").ravel()).all()
+    assert status(how, one, one) == 7
+    on_device = lt.product(68, "f4", _2=np.int32([1]))
+    scalar = gpuarray.to_gpu(one)
+    status(on_device, scalar, scalar)  # fails when beta is read
+    synchronize()
+    assert status(on_device, scalar, scalar) == 13
+    assert "C is null, but beta is not 0" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0)])
+def test_an_empty_result_with_an_auxiliary_matrix(lt, shape):
+    m, n = shape
+    a, b = gpuarray.zeros(9, np.float32), gpuarray.zeros(9, np.float32)
+    bits = gpuarray.to_gpu(np.full(64, 7, np.uint8))
+    how = lt.product(68, "f4", _7=np.uint32([RELU | AUXILIARY]), _11=address(bits))
+    lt.set("MatmulDesc", how, 12, np.int64([128]))
+    layouts = [lt.layout(s, "f4") for s in ((m, 3), (3, n), (m, n))]
+    one, zero = np.float32([1]), np.float32([0])
+    matmul(
+        lt, how, one, a, layouts[0], b, layouts[1], zero, a, layouts[2], a, layouts[2]
+    )
+    synchronize()
+    assert (bits.get() == 7).all()

@@ -385,3 +385,26 @@ def test_a_handle_without_a_context(device):
     thread.start()
     thread.join()
     assert made[0] and len(made) == 2
+
+
+def test_calls_of_all_threads_run_in_the_calling_thread(device):
+    """If the stream is idle, and they are not long. Without an idle stream, the caller does not wait."""
+    n, stream, s = 160, cuda.Stream(), solver()
+    a = gpuarray.to_gpu(np.asfortranarray(np.eye(n, dtype=np.float64)))
+    pivots, info = gpuarray.zeros(n, np.int32), gpuarray.to_gpu(np.ones(1, np.int32))
+    work = gpuarray.zeros(1, np.float64)
+    s.SetStream(ctypes.c_void_p(stream.handle))
+    synchronize()
+    s.Dgetrf(n, n, a, n, work, pivots, info)
+    assert stream.is_done()
+    assert (info.get() == 0).all()
+    info.fill(1)
+    synchronize()
+    open_gate = threading.Event()
+    cuda.launch_host_func(open_gate.wait, stream)
+    s.Dgetrf(n, n, a, n, work, pivots, info)
+    assert not stream.is_done()
+    open_gate.set()
+    stream.synchronize()
+    assert (info.get() == 0).all()
+    s.close()

@@ -15,12 +15,16 @@ function(should_compile_together result)
   endif()
 endfunction()
 
-# compile_together(TARGET): eight sources at a time, for parts in which headers and templates take more of the
+# compile_together(TARGET): sixteen sources at a time, for parts in which headers and templates take more of the
 # time than the sources' own code: of three sources of ir/ or codegen/ more than half. The names in a folder's
 # unnamed namespaces must differ.
 function(compile_together target)
   should_compile_together(together)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${together} UNITY_BUILD_BATCH_SIZE 8)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${together} UNITY_BUILD_BATCH_SIZE 16)
+  if(together AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    # No collection of the compiler's memory below 1 GiB: it takes a twentieth of the time and finds little.
+    target_compile_options(${target} PRIVATE --param=ggc-min-heapsize=1048576)
+  endif()
 endfunction()
 
 # precompile_standard_headers(TARGET [REUSE_FROM OTHER] [HEADER...])

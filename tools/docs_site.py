@@ -3,9 +3,10 @@
 
     ./run tools/docs_site.py
 
-The sources are collected in build/docs/source: the pages of docs/, the changelog, CONTRIBUTING.md, and references
-generated generated from the docstrings (tools/reference.py) and from the headers of libpycuda (tools/cpp_reference.py). The cells of
-the course run on softcuda, and the pages show their results (tools/course_results.py). Sphinx then builds the pages. A warning is an error: a link to a page or heading that does not exist, an invalid docstring.
+The sources are collected in build/docs/source: the pages of docs/, the changelog, CONTRIBUTING.md, and references that
+are generated from the docstrings (tools/reference.py) and from the headers of libpycuda (tools/cpp_reference.py). The
+cells of the course run on softcuda, and the pages show their results (tools/course_results.py). Sphinx then builds the
+pages. A warning is an error: a link to a page or heading that does not exist, an invalid docstring.
 """
 
 from __future__ import annotations

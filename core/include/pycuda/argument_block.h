@@ -29,7 +29,9 @@ class ArgumentError : public Error {
   public:
     /// `index` counts from 0; for a wrong number of arguments it is this number.
     ArgumentError(const std::string &kernel, std::size_t index, std::string explanation);
+    /// The name of the kernel.
     const std::string &kernel() const noexcept { return kernel_; }
+    /// The number of the argument, from 0.
     std::size_t index() const noexcept { return index_; }
 
   private:

@@ -28,6 +28,8 @@ class ReadOnlyArray : public std::invalid_argument {
 /// is a view of the same memory. Use one object in one thread at a time.
 class Array {
   public:
+    /// A view of memory; `address` is that of the first element. Does not check that the layout
+    /// fits.
     Array(std::shared_ptr<ArrayMemory> memory, CUdeviceptr address, DType dtype,
           const Layout &layout) noexcept
         : memory_(std::move(memory)), address_(address), dtype_(dtype), layout_(layout) {
@@ -55,6 +57,7 @@ class Array {
     Array view(const Layout &layout, std::int64_t offset = 0) const {
         return view(layout, dtype_, offset);
     }
+    /// As above, with elements of another type.
     Array view(const Layout &layout, DType dtype, std::int64_t offset = 0) const {
         Array seen(memory_, ptr() + static_cast<CUdeviceptr>(offset), dtype, layout);
         seen.writable_ = writable_;
@@ -71,11 +74,13 @@ class Array {
     Array with_attribute(const Layout &layout, DType dtype, SetAttribute attribute) const;
     /// As above, with other memory: of unknown size if memory->size() is 0.
     Array with_memory(std::shared_ptr<ArrayMemory> memory, CUdeviceptr address) const;
+    /// The attribute that was set last and is not yet checked, or None.
     SetAttribute set_attribute() const noexcept { return set_attribute_; }
 
     /// Whether operations may write the elements. Views of an array start with its answer. Only
     /// operations on arrays ask; a kernel of the user gets an address.
     bool is_writable() const noexcept { return writable_; }
+    /// Applies to this object and to views made from it later.
     void set_writable(bool writable) noexcept { writable_ = writable; }
     /// Throws ReadOnlyArray with the array's role ("out") if it is read-only.
     void require_writable(std::string_view role) const {
@@ -101,15 +106,25 @@ class Array {
     std::size_t misalignment() const noexcept { return address_ % 256; }
     /// Whether the first elements of both are at the same place.
     bool starts_where(const Array &other) const noexcept { return address_ == other.address_; }
+    /// The type of the elements.
     DType dtype() const noexcept { return dtype_; }
+    /// As dtype(); Opaque for structs.
     ScalarType scalar_type() const noexcept { return dtype_.scalar(); }
+    /// The shape, and the strides in bytes.
     const Layout &layout() const noexcept { return layout_; }
+    /// The number of elements along each axis. Valid as long as the array.
     std::span<const std::int64_t> shape() const noexcept { return layout_.shape(); }
+    /// The number of axes.
     int dimensions() const noexcept { return layout_.dimensions(); }
+    /// The number of elements.
     std::size_t size() const noexcept { return size_; }
+    /// The size of an element in bytes.
     std::size_t item_size() const noexcept { return dtype_.item_size(); }
+    /// The size of all elements in bytes, without gaps between them.
     std::size_t bytes() const noexcept { return size_ * dtype_.item_size(); }
+    /// Whether the elements are contiguous, the last axis fastest.
     bool is_c_contiguous() const noexcept { return c_contiguous_; }
+    /// Whether the elements are contiguous, the first axis fastest.
     bool is_f_contiguous() const noexcept { return f_contiguous_; }
     /// Whether the elements are contiguous, in C or Fortran order.
     bool is_contiguous() const noexcept { return c_contiguous_ || f_contiguous_; }

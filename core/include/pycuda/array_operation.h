@@ -66,6 +66,7 @@ class Operand {
   public:
     Operand(const Array &array) noexcept : array_(&array) {}    // NOLINT: means the array
     Operand(const Scalar &scalar) noexcept : scalar_(scalar) {} // NOLINT: means the number
+    /// False for a scalar.
     bool is_array() const noexcept { return array_ != nullptr; }
     const Array &array() const noexcept { return *array_; }
     const Scalar &scalar() const noexcept { return scalar_; }

@@ -21,6 +21,7 @@ class CompileError : public std::runtime_error {
     [[nodiscard]] const std::vector<std::string> &command_line() const noexcept {
         return command_line_;
     }
+    /// What the compiler wrote to its standard output.
     [[nodiscard]] const std::string &standard_output() const noexcept { return standard_output_; }
     /// The compiler's messages with the user's own line numbers.
     [[nodiscard]] const std::string &standard_error() const noexcept { return standard_error_; }

@@ -41,6 +41,7 @@ struct PackagedImages {
 
 /// One compilation. Only `source` must be set.
 struct CompileRequest {
+    /// CUDA C++.
     std::string source;
     /// The file's name in messages.
     std::string name = "kernel.cu";
@@ -57,6 +58,7 @@ struct CompileRequest {
     /// The compute capability of the device. Without `device` and `arch`, the image is for the
     /// oldest architecture that the compiler supports.
     std::optional<ComputeCapability> device = {};
+    /// The kind of code to make; Driver::image_kind() is the one that the driver loads.
     ImageKind target = ImageKind::Cubin;
 
     Linkage linkage = Linkage::C;

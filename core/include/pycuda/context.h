@@ -45,13 +45,17 @@ class Context {
     /// need no set-up. There is no default at first. The default is kept until it is replaced or
     /// detached. Any thread may call.
     static void set_default(std::optional<Context> context);
+    /// The default context; empty if there is none.
     static std::optional<Context> get_default();
 
+    /// The driver's handle.
     CUcontext get() const noexcept;
     /// A number that identifies this context in the process, even if an earlier or later context
     /// has the same handle. 0 if this is no context.
     std::uint64_t serial() const noexcept;
+    /// The device of the context. Throws Error.
     Device device() const;
+    /// The version of the API with which the context was made (cuCtxGetApiVersion).
     unsigned api_version() const;
 
     /// Pushes the context on this thread's stack: it becomes current.
@@ -60,6 +64,7 @@ class Context {
     static Context pop();
     /// Replaces the top of this thread's stack.
     void make_current() const;
+    /// Whether the context is current in this thread.
     bool is_current() const;
 
     /// Ends this reference, and pops the context if it is the top of this thread's stack. A context
@@ -86,21 +91,30 @@ class Context {
     /// Waits for all work in this context.
     void synchronize(const KeepWaiting &keep_waiting = {}) const;
 
+    /// A limit of the context, such as the stack of a thread (CU_LIMIT_STACK_SIZE, in bytes).
     std::size_t limit(CUlimit limit) const;
+    /// Sets a limit. The driver may round the value up. Throws Error.
     void set_limit(CUlimit limit, std::size_t value) const;
+    /// The preferred division between first-level cache and shared memory.
     CUfunc_cache cache_config() const;
+    /// Sets the preferred division; a kernel can have its own.
     void set_cache_config(CUfunc_cache config) const;
+    /// The width of the banks of shared memory.
     CUsharedconfig shared_config() const;
+    /// Sets the width of the banks. Newer devices ignore the value.
     void set_shared_config(CUsharedconfig config) const;
     /// Allows kernels and copies of this context to access memory of `peer`.
     void enable_peer_access(const Context &peer, unsigned flags = 0) const;
+    /// Ends the access. Throws Error if it was not enabled.
     void disable_peer_access(const Context &peer) const;
     /// Whether enable_peer_access() or another library has allowed it.
     bool has_peer_access(const Context &peer) const;
 
     /// The device's memory in bytes: free now, and in all.
     struct MemoryInfo {
+        /// In bytes.
         std::size_t free = 0;
+        /// In bytes.
         std::size_t total = 0;
     };
     /// Asks the driver. Throws Error.
@@ -122,11 +136,13 @@ class Context {
 /// context, while the host may still access the memory.
 class ContextHold {
   public:
+    /// Holds `context` until reset() or the end of this object.
     explicit ContextHold(const Context &context);
     ContextHold(ContextHold &&) noexcept = default;
     ContextHold &operator=(ContextHold &&) noexcept;
     ~ContextHold();
 
+    /// Ends the hold now.
     void reset() noexcept;
 
   private:
@@ -136,6 +152,7 @@ class ContextHold {
 /// Makes a context current for a scope, and restores the previous current context at the end.
 class [[nodiscard]] ScopedContext {
   public:
+    /// Pushes `context` on this thread's stack, unless it is current. Throws Error.
     explicit ScopedContext(const Context &context);
     ~ScopedContext();
     ScopedContext(const ScopedContext &) = delete;

@@ -42,6 +42,7 @@ void copy_on_device_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, S
 /// One copy of copy_batch_async().
 struct DeviceCopy {
     CUdeviceptr to, from;
+    /// The number of bytes.
     std::size_t bytes;
 };
 /// Copies that may run at the same time, in any order, as one piece of the stream's work. One call

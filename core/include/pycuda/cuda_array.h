@@ -29,10 +29,12 @@ class CudaArray {
 
     /// Throws Error (invalid handle) after free(), and for a level after the free() of its array.
     CUarray get() const;
+    /// The context of the array.
     const Context &context() const noexcept { return context_; }
     CUDA_ARRAY_DESCRIPTOR description() const;
     CUDA_ARRAY3D_DESCRIPTOR description_3d() const;
 
+    /// True after free().
     bool freed() const noexcept;
     /// Frees the array now, or when the last result of keep() goes. Throws if it was freed before.
     void free();
@@ -58,11 +60,14 @@ class MipmappedArray {
 
     /// Throws Error (invalid handle) after free().
     CUmipmappedArray get() const;
+    /// The context of the array.
     const Context &context() const noexcept { return context_; }
+    /// The number of levels.
     unsigned levels() const noexcept { return levels_; }
     /// One level, which keeps the memory of all levels until free().
     CudaArray level(unsigned level) const;
 
+    /// True after free().
     bool freed() const noexcept;
     /// Frees the array with its levels now. Throws Error if it was freed before.
     void free();

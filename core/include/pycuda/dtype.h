@@ -75,18 +75,25 @@ std::string_view casting_name(Casting casting) noexcept;
 /// The type of an array's elements: a number, or opaque bytes of a given size (structs).
 class DType {
   public:
+    /// The type of a number.
     DType(ScalarType type) noexcept // NOLINT: a number's type is a dtype
         : type_(type), size_(static_cast<std::uint32_t>(pycuda::item_size(type))) {}
+    /// Elements of this many bytes, which operations copy but do not compute with.
     static DType opaque(std::size_t bytes) noexcept {
         DType type(ScalarType::Opaque);
         type.size_ = static_cast<std::uint32_t>(bytes);
         return type;
     }
 
+    /// The type of the number; Opaque for structs.
     ScalarType scalar() const noexcept { return type_; }
+    /// In bytes.
     std::size_t item_size() const noexcept { return size_; }
+    /// True for elements that are not numbers.
     bool is_opaque() const noexcept { return type_ == ScalarType::Opaque; }
+    /// As NumPy prints it: "float32".
     std::string name() const;
+    /// Equal types of equal size.
     bool operator==(const DType &) const = default;
 
   private:

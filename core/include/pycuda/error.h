@@ -25,9 +25,13 @@ class Error : public std::runtime_error {
     /// `extra` names the object and adds details: "stream 0x55d0c8", "4096 bytes wanted".
     Error(std::string function, CUresult result, std::string extra = {});
 
+    /// The function that failed: "cuMemAlloc".
     const std::string &function() const noexcept { return function_; }
+    /// The driver's result.
     CUresult result() const noexcept { return result_; }
+    /// The object and details, or empty.
     const std::string &extra() const noexcept { return extra_; }
+    /// The family of the result.
     ErrorKind kind() const noexcept { return error_kind(result_); }
 
   private:
@@ -39,12 +43,14 @@ class Error : public std::runtime_error {
 /// No driver library could be opened. what() lists the attempts and a remedy.
 class DriverNotFound : public Error {
   public:
+    /// `explanation` has the attempts and the remedy.
     DriverNotFound(std::string function, std::string explanation);
 };
 
 /// The callback of an interruptible wait asked to stop. Work on the device may still run.
 class Interrupted : public Error {
   public:
+    /// `function` is the call that waited.
     explicit Interrupted(std::string function);
 };
 

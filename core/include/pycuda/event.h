@@ -43,8 +43,11 @@ class Event {
   public:
     /// In the current context; flags are CU_EVENT_*.
     explicit Event(unsigned flags = CU_EVENT_DEFAULT);
+    /// As above, in this context.
     explicit Event(const Context &context, unsigned flags = CU_EVENT_DEFAULT);
+    /// Takes over an event from cuEventCreate; destroys it at the end.
     static Event adopt(CUevent handle, Context context);
+    /// Uses an event that other code destroys.
     static Event borrow(CUevent handle, Context context);
     /// Opens an event of another process.
     static Event from_ipc_handle(const CUipcEventHandle &handle);
@@ -57,9 +60,12 @@ class Event {
             throw_closed();
         return handle_.live("event");
     }
+    /// The context of the event.
     const Context &context() const noexcept { return handle_.context(); }
 
+    /// Moves the event behind all work that the stream has now. Throws Error.
     void record(StreamRef stream = {}) const;
+    /// Waits for all work before the last record(). Throws Error, also for a kernel that failed.
     void synchronize(const KeepWaiting &keep_waiting = {}) const;
 
     /// True once all work before the last record() is done.
@@ -73,6 +79,7 @@ class Event {
     /// done.
     float milliseconds_since(const Event &start) const;
 
+    /// For from_ipc_handle() in another process. Needs the flag CU_EVENT_INTERPROCESS.
     CUipcEventHandle ipc_handle() const;
 
     /// Destroys the event now. get() is null afterwards.

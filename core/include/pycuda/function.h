@@ -44,13 +44,19 @@ class Function {
     }
     /// As get(), but throws Error instead of returning null.
     CUfunction require() const;
+    /// The name of the kernel, as Module::function() got it.
     const std::string &name() const noexcept { return state_->name; }
     const ParameterLayout &layout() const noexcept { return state_->layout; }
+    /// The context of the module.
     const Context &context() const noexcept { return state_->context; }
 
+    /// An attribute, such as the registers of a thread. Throws Error.
     int attribute(CUfunction_attribute attribute) const;
+    /// Sets an attribute, such as the limit of dynamic shared memory in bytes. Throws Error.
     void set_attribute(CUfunction_attribute attribute, int value) const;
+    /// The preferred division between first-level cache and shared memory for this kernel.
     void set_cache_config(CUfunc_cache config) const;
+    /// The width of the banks of shared memory. Newer devices ignore the value.
     void set_shared_config(CUsharedconfig config) const;
 
     bool operator==(const Function &) const = default;

@@ -34,11 +34,14 @@ class Graph {
   public:
     /// An empty graph, in the current context.
     Graph();
+    /// Takes over a graph from cuGraphCreate; destroys it at the end.
     static Graph adopt(CUgraph handle, Context context);
 
     /// Throws after close().
     CUgraph get() const;
+    /// The context of the graph.
     const Context &context() const noexcept { return handle_.context(); }
+    /// The number of nodes, without those of child graphs. Throws Error.
     std::size_t node_count() const;
     Graph clone() const;
 
@@ -68,6 +71,7 @@ class Graph {
 
     /// Destroys the graph now. Its executable graphs can still be launched.
     void close() noexcept { handle_.reset(); }
+    /// True after close().
     bool closed() const noexcept { return handle_.get() == nullptr; }
 
   private:
@@ -87,6 +91,7 @@ class ExecutableGraph {
 
     /// Throws after close().
     CUgraphExec get() const;
+    /// The context of the graph.
     const Context &context() const noexcept { return handle_.context(); }
     /// Recorded operations that check values, such as indices, check them in each launch. The next
     /// function that waits for the launch throws FailedCheck if a check failed, or else the next
@@ -106,6 +111,7 @@ class ExecutableGraph {
 
     /// Destroys the executable graph now. A launch that has begun still completes.
     void close() noexcept { handle_.reset(); }
+    /// True after close().
     bool closed() const noexcept { return handle_.get() == nullptr; }
 
   private:

@@ -16,7 +16,9 @@ struct KernelFault {
     enum class Access { Unknown, Read, Write };
     /// The begin and the size, in bytes, of an allocation of device memory.
     struct Allocation {
+        /// The first address.
         CUdeviceptr base;
+        /// The size in bytes.
         std::size_t bytes;
     };
 

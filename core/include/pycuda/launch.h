@@ -25,9 +25,12 @@ struct Dim3 {
 
 /// The launch configuration: grid, block, dynamic shared memory and stream.
 struct LaunchConfig {
+    /// The number of blocks along each axis.
     Dim3 grid = {};
+    /// The number of threads of a block along each axis.
     Dim3 block = {};
     unsigned shared_bytes = 0; ///< dynamic shared memory of each block
+    /// The stream of the launch; by default the default stream.
     StreamRef stream = {};
 };
 

@@ -47,10 +47,15 @@ class Layout {
         return *this;
     }
 
+    /// The number of axes.
     int dimensions() const noexcept { return dimensions_; }
+    /// The number of elements along each axis.
     std::span<const std::int64_t> shape() const noexcept { return {shape_.data(), count()}; }
+    /// The distance of neighbours along each axis, in bytes.
     std::span<const std::int64_t> strides() const noexcept { return {strides_.data(), count()}; }
+    /// The number of elements along an axis.
     std::int64_t extent(int axis) const noexcept { return shape_[axis]; }
+    /// The stride of an axis, in bytes.
     std::int64_t stride(int axis) const noexcept { return strides_[axis]; }
     std::size_t size() const noexcept; ///< number of elements
     /// Throws std::invalid_argument if the number of elements, or the distance in bytes between two

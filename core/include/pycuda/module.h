@@ -26,7 +26,9 @@ struct ModuleState;
 
 /// The messages of the driver's compiler while it loaded code. Complete after success and failure.
 struct JitLog {
+    /// Messages, with the registers of each kernel if they were requested.
     std::string info;
+    /// Error messages.
     std::string error;
 };
 
@@ -41,12 +43,16 @@ class Module {
     /// afterwards. On failure the Error has the messages of the driver's compiler.
     static Module load(std::span<const std::byte> image, const JitOptions &options = {},
                        JitLog *log = nullptr);
+    /// Loads a file with PTX, a cubin or a fat binary into the current context. Throws Error.
     static Module load_file(const std::filesystem::path &path);
+    /// Takes over a module from cuModuleLoad; unloads it at the end.
     static Module adopt(CUmodule handle, Context context);
+    /// Uses a module that other code unloads.
     static Module borrow(CUmodule handle, Context context);
 
     /// Throws Error (invalid handle) after close().
     CUmodule get() const;
+    /// The context of the module.
     const Context &context() const noexcept;
 
     /// A kernel by name. Throws Error for an unknown name, with the list of existing names.
@@ -68,6 +74,7 @@ class Module {
     /// Unloads the module now. Other copies of the module and its functions throw afterwards. No
     /// thread may launch a function of the module at the same time, and its kernels must be done.
     void close();
+    /// True after close().
     bool closed() const noexcept;
 
     bool operator==(const Module &) const = default;

@@ -37,8 +37,10 @@ class Scalar {
     /// Reads a value of `type` from memory.
     static Scalar from_bytes(ScalarType type, const void *bytes) noexcept;
     static Scalar of_bool(bool value) noexcept { return integer(value, false, ScalarType::Bool); }
+    /// A NumPy scalar of this type.
     static Scalar of(double value, ScalarType type) noexcept { return real(value, false, type); }
 
+    /// Whether the type of an array wins in an operation with this scalar.
     bool is_weak() const noexcept { return weak_; }
     /// The type; for a weak number, the default type of its class: int64, float64, complex128.
     ScalarType type() const noexcept { return type_; }

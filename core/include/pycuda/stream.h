@@ -22,8 +22,11 @@ class Stream {
   public:
     /// In the current context. A lower priority number is more urgent.
     explicit Stream(unsigned flags = CU_STREAM_DEFAULT, int priority = 0);
+    /// As above, in this context.
     explicit Stream(const Context &context, unsigned flags = CU_STREAM_DEFAULT, int priority = 0);
+    /// Takes over a stream from cuStreamCreate; destroys it at the end.
     static Stream adopt(CUstream handle, Context context);
+    /// Uses a stream that other code destroys.
     static Stream borrow(CUstream handle, Context context);
 
     Stream(Stream &&) noexcept = default;
@@ -39,8 +42,10 @@ class Stream {
             throw_closed();
         return handle_.live("stream");
     }
+    /// The context of the stream.
     const Context &context() const noexcept { return handle_.context(); }
 
+    /// Waits for all work in the stream. Throws Error, also for a kernel that failed.
     void synchronize(const KeepWaiting &keep_waiting = {}) const;
 
     /// True once all work in the stream is done.
@@ -49,11 +54,14 @@ class Stream {
     /// Later work of the stream waits for `event`.
     void wait(const Event &event) const;
 
+    /// A smaller number means a higher priority. Throws Error.
     int priority() const;
+    /// The flags of the stream, CU_STREAM_*. Throws Error.
     unsigned flags() const;
 
     /// Destroys the stream now. Its queued work still runs. get() is null afterwards.
     void close() noexcept;
+    /// True after close().
     bool closed() const noexcept { return closed_; }
 
   private:
@@ -114,6 +122,7 @@ CurrentStream exchange_current_stream(CurrentStream stream) noexcept;
 /// order.
 class [[nodiscard]] StreamScope {
   public:
+    /// Makes `stream` this thread's current stream until the end of the scope.
     explicit StreamScope(StreamRef stream) : outer_(exchange_current_stream(stream)) {}
     ~StreamScope() { exchange_current_stream(outer_); }
     StreamScope(const StreamScope &) = delete;

@@ -68,6 +68,7 @@ class VirtualMemory {
 
     /// The first address. Throws Error (invalid handle) after close().
     CUdeviceptr get() const;
+    /// The reserved size in bytes.
     std::size_t size() const noexcept { return bytes_; }
 
     /// Maps all of `memory` at `offset`. set_access() must follow before any access.

@@ -106,6 +106,7 @@ class [[nodiscard]] Work {
             record();
     }
 
+    /// The stream of the work.
     StreamRef stream() const noexcept { return stream_; }
     /// Whether the work is recorded for a graph, so that it does not run now.
     bool is_captured() const noexcept { return noted_ != nullptr && noted_->capture != nullptr; }

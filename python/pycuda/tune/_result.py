@@ -202,13 +202,14 @@ class Tuned:
         )
 
     def plot(self, path: str | os.PathLike | None = None) -> object:
-        """Draw the time of the variants in the order in which they were measured, and over each parameter.
+        """Draw the times of the variants over each parameter that they differ in; a star marks the best one.
 
         path: the file for the picture; None writes none. Returns matplotlib's figure. Raises ImportError if matplotlib is not
         installed.
         """
         try:
             from matplotlib.figure import Figure
+            from matplotlib.ticker import LogFormatter
         except ImportError:
             raise ImportError(
                 "plot() needs matplotlib: pip install matplotlib; table() needs nothing"
@@ -219,6 +220,8 @@ class Tuned:
             for name in self.best
             if len({v.configuration[name] for v in timed}) > 1
         ]
+        # Powers of ten on the axis are hard to read: the unit makes the times larger than one.
+        unit, scale = ("ms", 1e3) if self.seconds >= 1e-3 else ("µs", 1e6)
         figure = Figure(figsize=(4 * max(len(names), 1), 3.6), layout="constrained")
         panels = figure.subplots(1, max(len(names), 1), sharey=True, squeeze=False)[0]
         for panel, name in zip(panels, names or ["block"], strict=True):
@@ -227,16 +230,18 @@ class Tuned:
                 key=lambda v: (isinstance(v, str), v),
             )
             at = [values.index(v.configuration[name]) for v in timed]
-            panel.plot(at, [v.seconds * 1e3 for v in timed], "o", alpha=0.6)
+            panel.plot(at, [v.seconds * scale for v in timed], "o", alpha=0.6)
             panel.plot(
-                values.index(self.best[name]), self.seconds * 1e3, "*", markersize=14
+                values.index(self.best[name]), self.seconds * scale, "*", markersize=14
             )
             panel.set_xticks(
                 range(len(values)), [_readable(value) for value in values], rotation=90
             )
             panel.set_xlabel(name)
             panel.set_yscale("log")
-        panels[0].set_ylabel("time in ms")
+            panel.yaxis.set_major_formatter(LogFormatter())
+            panel.yaxis.set_minor_formatter(LogFormatter())
+        panels[0].set_ylabel(f"time in {unit}")
         if path is not None:
             figure.savefig(path)
         return figure

@@ -18,7 +18,7 @@ using ir::Opcode;
 using ir::Space;
 using ir::Value;
 
-constexpr unsigned kMostDepth = 8; ///< of operations that are followed
+constexpr unsigned kMostFollowed = 8; ///< of operations that are followed
 
 LowBits same_low_bits(unsigned count, std::uint64_t value) {
     LowBits known{.count = count};
@@ -105,7 +105,7 @@ LowBits follow(const KernelPlan &kernel, const Value *value, unsigned depth) {
 } // namespace
 
 LowBits low_bits(const KernelPlan &kernel, const Value *value) {
-    return follow(kernel, value, kMostDepth);
+    return follow(kernel, value, kMostFollowed);
 }
 
 bool has_multiples(const KernelPlan &kernel, const Value *value, unsigned of) {

@@ -409,8 +409,12 @@ def test_table_and_plot(arrays, tmp_path):
     assert str(tuned) == table
     assert "<table>" in tuned._repr_html_()
     pytest.importorskip("matplotlib")
-    tuned.plot(tmp_path / "plot.png")
+    axes = tuned.plot(tmp_path / "plot.png").axes[0]
     assert (tmp_path / "plot.png").stat().st_size > 1000
+    assert axes.get_ylabel() in ("time in ms", "time in µs")
+    labels = [label.get_text() for label in axes.get_yticklabels(which="both")]
+    assert any(labels)
+    assert not any("10^" in label for label in labels)
 
 
 def test_plot_without_matplotlib_says_what_to_install(arrays, monkeypatch):

@@ -88,4 +88,24 @@ void grey(const unsigned char *rgb, unsigned char *out, int n);
 void to_mono(const short *stereo, short *out, int n);
 void ring(const float *x, float *out, int n, int shared);
 void invert(unsigned char *rgb, int n);
+
+// unlisted.cpp: the kernels of unlisted.cu, on one core.
+void mat4(const float *a, const float *b, float *c, int n);
+void flip(const float *in, float *out, int width, int height);
+void im2col(const float *in, float *out, int channels, int width, int height);
+void bias_nchw(const float *bias, float *x, int n, int channels, int size);
+void swap_rb(const unsigned char *in, unsigned char *out, int n);
+void bright(const unsigned char *in, unsigned char *out, int n, int gain);
+void life(const unsigned char *in, unsigned char *out, int width, int height);
+void bfs_level(const int *starts, const int *to, const int *level, int *next, int n, int depth);
+void count_words(const unsigned char *text, int *out, int n, int each);
+void match4(const unsigned char *text, int *out, int n);
+void edit(const unsigned char *a, const unsigned char *b, int *out, int n, int length);
+void odd_even(int *x, int n, int phase);
+void byte_hist(const unsigned char *in, unsigned *out, int n);
+void bytecode(const int *code, const float *in, float *out, int length, int n);
+void ising(const float *random, signed char *spins, int width, int height, int color);
+void rot90(const float *in, float *out, int width, int height);
+void knap(const int *in, int *out, int capacity, int weight, int value);
+void row_scan(const float *in, float *out, int width, int height);
 }

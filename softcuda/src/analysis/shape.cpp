@@ -18,6 +18,7 @@ Shape refine(const Shape &shape, unsigned groups, PatternTable &patterns) {
     Shape result = shape;
     result.groups = static_cast<std::uint8_t>(groups);
     result.checked = shape.checked && groups < kLanes;
+    result.divided = shape.divided && groups < kLanes;
     if (!shape.offsets || groups == shape.groups)
         return result;
     LanePattern relative{};
@@ -38,7 +39,7 @@ Shape flatten(const Shape &shape, PatternTable &patterns) {
     Shape result = shape;
     for (unsigned groups = shape.groups; result.offsets; groups *= 2)
         result = refine(shape, groups, patterns);
-    result.checked = false;
+    result.checked = result.divided = false;
     return result;
 }
 
@@ -53,6 +54,7 @@ Shape meet(const Shape &a, const Shape &b, PatternTable &patterns) {
             continue; // in groups of one lane, no lane has an offset
         x.align = std::min(x.align, y.align);
         x.checked = (x.checked || y.checked) && groups < kLanes;
+        x.divided = (x.divided || y.divided) && groups < kLanes;
         return x;
     }
 }

@@ -42,13 +42,18 @@ struct Shape {
     std::uint8_t groups = 0; ///< 1 2 4 8 16 32; 0: not yet reached by a value
     /// For integers: the base of every group is a multiple of 2^align; 64 if it is known to be 0.
     std::uint8_t align = 0;
-    /// The offsets are valid unless the value wrapped when it was widened, which code tests at run
-    /// time. Never true for 32 groups, whose bases are the lanes.
+    /// The offsets are valid unless the value wrapped when it was widened, or a quotient changed
+    /// within a group, which code tests at run time. Never true for 32 groups, whose bases are the
+    /// lanes.
     bool checked = false;
+    /// Of a checked value: lanes of a division, or computed from them. If the quotient changes
+    /// within a group, the lanes differ from the pattern by any number; lanes that wrapped when
+    /// they were widened differ by multiples of 2^32.
+    bool divided = false;
     const LanePattern *offsets = nullptr; ///< null: all zero
 
     [[nodiscard]] bool known() const { return groups != 0; }
-    [[nodiscard]] bool uniform() const { return groups == 1 && !offsets; }
+    [[nodiscard]] bool uniform() const { return groups == 1 && !offsets && !checked; }
     [[nodiscard]] bool divergent() const { return groups == kLanes; }
     [[nodiscard]] unsigned group_size() const { return kLanes / groups; }
     [[nodiscard]] std::int64_t offset(unsigned lane) const {

@@ -24,6 +24,9 @@ constexpr Shape kUniform{.groups = 1};
 constexpr Shape kDivergent{.groups = kLanes};
 /// Windows of shared memory begin at multiples of 2^12 bytes (pages).
 constexpr std::uint8_t kWindowAlign = 12;
+/// Lanes of a dividend are this close: the quotient changes in few groups then.
+constexpr std::int64_t kWidestDividend = 1 << 12;
+constexpr unsigned kMostDividedGroups = 4;
 
 std::int64_t wrap(std::int64_t value, unsigned bits) {
     if (bits >= 64)
@@ -52,6 +55,40 @@ std::optional<std::int64_t> largest_separate_offset(const Shape &shape) {
         largest = std::max(largest, offset);
     }
     return largest;
+}
+
+/// From the least lane of a group to the greatest.
+std::int64_t distance_of_lanes(const Shape &shape) {
+    const auto [least, most] = std::ranges::minmax(*shape.offsets);
+    return most - least;
+}
+
+/// Integer operations of which code generation can compute exact lanes beside the bases.
+bool computes_with_quotients(const ir::Instruction &i) {
+    switch (i.opcode) {
+    case Opcode::Add:
+    case Opcode::Sub:
+    case Opcode::Mul:
+    case Opcode::MulHigh:
+    case Opcode::MulWide:
+    case Opcode::Div:
+    case Opcode::Rem:
+    case Opcode::Abs:
+    case Opcode::Neg:
+    case Opcode::Min:
+    case Opcode::Max:
+    case Opcode::Select:
+    case Opcode::And:
+    case Opcode::Or:
+    case Opcode::Xor:
+    case Opcode::Not:
+    case Opcode::Shl:
+    case Opcode::Shr:
+    case Opcode::Convert:
+        return true;
+    default:
+        return false;
+    }
 }
 
 } // namespace
@@ -126,6 +163,7 @@ Shape ShapeRules::sum(const Shape &a, const Shape &b, int sign, unsigned bits) c
     result.groups = static_cast<std::uint8_t>(groups);
     result.align = std::min(x.align, y.align);
     result.checked = x.checked || y.checked;
+    result.divided = x.divided || y.divided;
     result.offsets = patterns_.intern(pattern);
     return result;
 }
@@ -152,7 +190,7 @@ Shape ShapeRules::widened(const ir::Instruction &i) const {
         return flat(i);
     if (!a.offsets)
         return multiplies ? flat(i) : a;
-    if (a.checked || narrow < 32)
+    if ((a.checked && !a.divided) || narrow < 32)
         return flat(i);
     Shape result = a;
     if (!ranges_[i.operand(0)->id].non_negative())
@@ -259,6 +297,9 @@ Shape ShapeRules::arithmetic(const ir::Instruction &i) const {
         if (auto c = constant_bits(i.operand(1)); c && *c < bits)
             return scaled(operand(i.operand(0)), static_cast<std::int64_t>(1ull << *c), bits);
         return flat(i);
+    case Opcode::Div:
+    case Opcode::Rem:
+        return divided(i);
     default:
         return flat(i);
     }
@@ -302,6 +343,38 @@ Shape ShapeRules::flat(const ir::Instruction &i) const {
     return result;
 }
 
+// k / width, k % width: unless the quotient changes within a group, it is the group's, and the
+// remainders have the dividend's pattern.
+Shape ShapeRules::divided(const ir::Instruction &i) const {
+    const Shape a = operand(i.operand(0));
+    const bool by_uniform = !i.operand(1)->constant && operand(i.operand(1)).uniform();
+    if (!by_uniform || !a.offsets || a.checked || a.groups > kMostDividedGroups ||
+        ir::bits(i.attributes.type) != 32 || i.result()->type != ir::Type::I32 ||
+        distance_of_lanes(a) >= kWidestDividend)
+        return flat(i);
+    return {.groups = a.groups,
+            .checked = true,
+            .divided = true,
+            .offsets = i.is(Opcode::Rem) ? a.offsets : nullptr};
+}
+
+// Operations on quotients that are equal in a group, unless one changes there.
+std::optional<Shape> ShapeRules::of_quotients(const ir::Instruction &i) const {
+    if (!computes_with_quotients(i) || !ir::is_whole_integer(i) || i.results.size() != 1 ||
+        ir::bits(i.result()->type) < 16)
+        return std::nullopt;
+    Shape result{.groups = 1};
+    for (const ir::Value *value : i.operands) {
+        const Shape shape = operand(value);
+        if (shape.offsets || (shape.checked && !shape.divided) || shape.groups > kMostDividedGroups)
+            return std::nullopt;
+        result.groups = std::max(result.groups, shape.groups);
+        result.divided |= shape.divided;
+    }
+    result.checked = result.divided;
+    return result.divided ? std::optional(result) : std::nullopt;
+}
+
 Shape ShapeRules::evaluate(const ir::Instruction &i, const ir::Value &result) const {
     for (const ir::Value *value : i.operands)
         if (!operand(value).known())
@@ -316,6 +389,8 @@ Shape ShapeRules::of_lanes(const ir::Instruction &i, const ir::Value &result) co
     const ir::OpcodeInfo &opcode = ir::info(i.opcode);
     if (opcode.convergent)
         return convergent(i, result);
+    if (const auto found = of_quotients(i))
+        return *found;
     switch (i.opcode) {
     case Opcode::Special:
         return special(i);
@@ -372,7 +447,7 @@ Shape ShapeRules::of_lanes(const ir::Instruction &i, const ir::Value &result) co
                 result.type)) // the register is wider than the type: truncated and extended again
             return flat(i);
         Shape narrowed = scaled(operand(i.operand(0)), 1, to);
-        if (to <= 32)
+        if (to <= 32 && !narrowed.divided)
             narrowed.checked = false; // the difference is a multiple of 2^32
         return narrowed;
     }

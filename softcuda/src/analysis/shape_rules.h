@@ -3,6 +3,8 @@
 
 #include "analysis/shape.h"
 
+#include <optional>
+
 namespace softcuda::analysis {
 
 /// The best shape that describes both values.
@@ -36,6 +38,8 @@ class ShapeRules {
     [[nodiscard]] Shape selected(const ir::Instruction &i) const;
     [[nodiscard]] Shape arithmetic(const ir::Instruction &i) const;
     [[nodiscard]] Shape convergent(const ir::Instruction &i, const ir::Value &result) const;
+    [[nodiscard]] Shape divided(const ir::Instruction &i) const;
+    [[nodiscard]] std::optional<Shape> of_quotients(const ir::Instruction &i) const;
     [[nodiscard]] Shape flat(const ir::Instruction &i) const;
 
     LaunchShape launch_;

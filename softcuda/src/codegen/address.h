@@ -31,6 +31,10 @@ struct Address {
 [[nodiscard]] Address find_address(WarpEmitter &w, const ir::Instruction &i,
                                    const warp::AccessPlan &plan);
 
+/// The same address without its pattern, for lanes whose quotients differ (Shape::divided).
+[[nodiscard]] Address in_exact_lanes(WarpEmitter &w, const ir::Instruction &i,
+                                     const warp::AccessPlan &plan, const Address &address);
+
 /// The same address as first lanes of the groups in which its plan accesses it.
 [[nodiscard]] Address in_groups(WarpEmitter &w, const Address &address,
                                 const warp::AccessPlan &plan);

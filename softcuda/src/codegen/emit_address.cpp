@@ -129,10 +129,16 @@ Lanes add_uniform(WarpEmitter &w, Lanes lanes, llvm::Value *addend) {
 
 bool is_window(Space space) { return space == Space::Shared || space == Space::Local; }
 
+Lanes in_all_lanes(WarpEmitter &w, const Lanes &lanes) {
+    return {.base = all_lanes(w.b, lanes), .shape = analysis::Shape{.groups = kLanes}};
+}
+
 // For shared memory, the offset.
 Lanes host_address(WarpEmitter &w, const ir::Value *value, Space space, std::int64_t extra) {
     Lanes address = w.lanes(value);
     if (is_window(space)) {
+        if (address.shape.divided)
+            address = in_all_lanes(w, address);
         Lanes offset = window_offset(w, address, extra);
         return space == Space::Local ? add_thread_frames(w, offset, extra) : offset;
     }
@@ -151,8 +157,12 @@ llvm::Value *place_on(WarpEmitter &w, const warp::WarpLine &line) {
     return w.b.CreateAdd(w.b.CreateMul(warp, number(line.step)), number(line.start));
 }
 
-Address with_index(WarpEmitter &w, const warp::IndexedAddress &indexed, std::int64_t extra,
+// The address of lanes without a pattern as a pointer and an index, if its plan has them.
+Address with_index(WarpEmitter &w, const warp::AccessPlan &plan, std::int64_t extra,
                    Address address) {
+    const warp::IndexedAddress &indexed = plan.indexed;
+    if (!indexed.pointer)
+        return address;
     llvm::Value *start = w.b.CreateAdd(w.scalar(indexed.pointer),
                                        llvm::ConstantInt::getSigned(w.b.getInt64Ty(), extra));
     address.window = w.b.CreateIntToPtr(start, w.b.getPtrTy());
@@ -199,14 +209,21 @@ Address find_address(WarpEmitter &w, const ir::Instruction &i, const warp::Acces
                     .alignment = plan.alignment,
                     .contiguous_warps = plan.contiguous_warps,
                     .generic = space == Space::Generic};
+    if (address.lanes.shape.divided && plan.shape.divergent())
+        address.lanes = in_all_lanes(w, address.lanes);
     assert(address.lanes.shape.groups == plan.shape.groups && "planned for another shape");
     if (space == Space::Shared)
         address.window = w.kernel.frame.invariants.shared;
     if (plan.line)
         address.lanes.base = place_on(w, *plan.line);
-    if (plan.indexed.pointer)
-        return with_index(w, plan.indexed, offset, address);
-    return address;
+    return plan.shape.divergent() ? with_index(w, plan, offset, address) : address;
+}
+
+Address in_exact_lanes(WarpEmitter &w, const ir::Instruction &i, const warp::AccessPlan &plan,
+                       const Address &address) {
+    Address result = address;
+    result.lanes = in_all_lanes(w, address.lanes);
+    return with_index(w, plan, plan.offset_of(i), result);
 }
 
 Address in_groups(WarpEmitter &w, const Address &address, const warp::AccessPlan &plan) {

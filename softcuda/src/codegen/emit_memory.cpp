@@ -4,6 +4,7 @@
 
 #include "codegen/address.h"
 #include "codegen/answer.h"
+#include "codegen/called_access.h"
 #include "codegen/counts.h"
 #include "codegen/lane_access.h"
 #include "codegen/masked_access.h"
@@ -19,12 +20,6 @@ namespace softcuda::codegen {
 namespace {
 
 using warp::AccessMethod;
-
-struct Element {
-    llvm::Type *type; ///< in memory
-    unsigned bytes;
-    unsigned count; ///< for each lane
-};
 
 Element element_of(WarpEmitter &w, const warp::AccessPlan &plan, ir::Type register_type) {
     const bool same = plan.bytes * 8 == ir::bits(register_type);
@@ -217,59 +212,6 @@ Placed place_access(WarpEmitter &w, const warp::AccessPlan &plan, const Address 
     return {method, plan, whole ? as_divergent(w, address) : address, address, late};
 }
 
-enum class Often : std::uint8_t { No, Yes };
-
-// An access lane by lane in the runtime, at the exact addresses, which it also checks. `buffer` has
-// one array over the lanes for each element.
-llvm::CallInst *call_access(WarpEmitter &w, const char *function, const Address &address,
-                            const Element &element, llvm::Value *buffer, Often often) {
-    llvm::Value *all = all_addresses(w, address),
-                *places = w.kernel.frame.call_slot(all->getType());
-    w.b.CreateStore(all, places);
-    const bool known = often == Often::Yes && !address.needs_check;
-    const auto memory = static_cast<unsigned>(known ? rt::LaneMemory::Known : rt::LaneMemory::Any);
-    const std::uint32_t form = element.bytes | element.count << 16 | memory << 24; // rt::LaneForm
-    const Invariants &at = w.kernel.frame.invariants;
-    llvm::Value *const arguments[] = {at.worker,     at.frame,    places,
-                                      w.mask_bits(), w.i32(form), buffer};
-    llvm::CallInst *call = often == Often::Yes ? call_often(w, function, arguments)
-                                               : call_rarely(w, function, arguments);
-    call->setDoesNotThrow();
-    return call;
-}
-
-llvm::Value *slow_buffer(WarpEmitter &w, const Element &element) {
-    return w.kernel.frame.call_slot(
-        llvm::ArrayType::get(with_lanes(element.type, kLanes), element.count));
-}
-
-llvm::Value *buffer_place(WarpEmitter &w, llvm::Value *buffer, const Element &element, unsigned e) {
-    return w.b.CreateConstInBoundsGEP1_64(w.b.getInt8Ty(), buffer,
-                                          std::uint64_t{e} * element.bytes * kLanes);
-}
-
-Values load_by_call(WarpEmitter &w, const Address &address, const Element &element, Often often) {
-    llvm::Value *buffer = slow_buffer(w, element);
-    // It writes only to the buffer and the worker's state: earlier loads of the kernel stay valid.
-    call_access(w, "scu_load_lanes", address, element, buffer, often)
-        ->setMemoryEffects(llvm::MemoryEffects::readOnly() |
-                           llvm::MemoryEffects::inaccessibleOrArgMemOnly());
-    Values values;
-    for (unsigned e = 0; e < element.count; ++e)
-        values.push_back(
-            w.b.CreateLoad(with_lanes(element.type, kLanes), buffer_place(w, buffer, element, e)));
-    return values;
-}
-
-Values store_by_call(WarpEmitter &w, const Address &address, const Element &element,
-                     const Values &values, Often often) {
-    llvm::Value *buffer = slow_buffer(w, element);
-    for (unsigned e = 0; e < element.count; ++e)
-        w.b.CreateStore(values[e], buffer_place(w, buffer, element, e));
-    call_access(w, "scu_store_lanes", address, element, buffer, often);
-    return {};
-}
-
 // Access to missing shared memory is an error; inactive lanes with other addresses are not. So the
 // windows of warps at the edges of a tile may be partly outside. Contiguous lanes then use the
 // processor's masks.
@@ -393,18 +335,32 @@ Values store_placed(WarpEmitter &w, const Placed &placed, const Element &element
     return {};
 }
 
+// If a quotient in the addresses may change between lanes, one branch tests this, and the exact
+// addresses are accessed as addresses without a pattern.
+//
 // If the pattern of the addresses came from widening an index that may have wrapped, one branch
 // tests this and addresses outside the arena; only wrapped ones are accessed lane by lane.
 template <typename Access, typename Slowly>
-Values access_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address,
-                        rt::Access kind, Access access, Slowly slowly) {
+Values access_all_lanes(WarpEmitter &w, const ir::Instruction &i, const warp::AccessPlan &plan,
+                        const Address &address, rt::Access kind, Access access, Slowly slowly) {
     Address plain = address;
-    plain.lanes.shape.checked = false;
+    plain.lanes.shape.checked = plain.lanes.shape.divided = false;
     const Placed placed = place_access(w, plan, plain);
-    if (!plan.may_wrap) {
-        if (!placed.checked_late)
-            check_address(w, placed.checked, kind);
-        return access(placed);
+    const auto directly = [&](const Placed &at) {
+        if (!at.checked_late)
+            check_address(w, at.checked, kind);
+        return access(at);
+    };
+    if (!plan.may_wrap)
+        return directly(placed);
+    if (plan.shape.divided) {
+        const auto exactly = [&] {
+            const Address apart = in_exact_lanes(w, i, plan, address);
+            return directly(
+                {AccessMethod::Tested, plan, apart, apart, apart.needs_check && !apart.index});
+        };
+        return either(
+            w, address.lanes.wrapped, exactly, [&] { return directly(placed); }, Likely::No);
     }
     llvm::Value *wrapped = address.lanes.wrapped, *suspect = wrapped;
     llvm::Value *outside = is_suspect(w, placed.checked);
@@ -441,12 +397,12 @@ bool is_better_called(WarpEmitter &w, const warp::AccessPlan &plan, const Addres
            few_lanes(w, address).empty();
 }
 
-Values load_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address,
-                      const Element &element) {
+Values load_all_lanes(WarpEmitter &w, const ir::Instruction &i, const warp::AccessPlan &plan,
+                      const Address &address, const Element &element) {
     if (is_better_called(w, plan, address))
         return load_by_call(w, address, element, Often::Yes);
     return access_all_lanes(
-        w, plan, address, rt::Access::Load,
+        w, i, plan, address, rt::Access::Load,
         [&](const Placed &placed) {
             emit_prefetch(w, placed.plan.prefetch, placed.accessed);
             return load_placed(w, placed, element);
@@ -474,14 +430,14 @@ void store_uniform(WarpEmitter &w, const ir::Instruction &i, const Address &addr
     }
 }
 
-void store_all_lanes(WarpEmitter &w, const warp::AccessPlan &plan, const Address &address,
-                     const Element &element, const Values &values) {
+void store_all_lanes(WarpEmitter &w, const ir::Instruction &i, const warp::AccessPlan &plan,
+                     const Address &address, const Element &element, const Values &values) {
     if (is_better_called(w, plan, address)) {
         store_by_call(w, address, element, values, Often::Yes);
         return;
     }
     access_all_lanes(
-        w, plan, address, rt::Access::Store,
+        w, i, plan, address, rt::Access::Store,
         [&](const Placed &placed) {
             emit_prefetch(w, placed.plan.prefetch, placed.accessed);
             return store_placed(w, placed, element, values);
@@ -546,7 +502,7 @@ void emit_load(WarpEmitter &w, const ir::Instruction &i) {
         check_address(w, address, rt::Access::Load);
         values = load_scalar(w, group_pointer(w, address, 0), element, i.attributes.invariant);
     } else {
-        values = load_all_lanes(w, plan, address, element);
+        values = load_all_lanes(w, i, plan, address, element);
     }
     for (unsigned e = 0; e < element.count; ++e) {
         const ir::Value *result = plan.joined.empty() ? i.result(e) : plan.joined[e]->result();
@@ -579,7 +535,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
                 plan.joined.empty() ? i.operand(1 + e) : plan.joined[e]->operand(1);
             values.push_back(to_memory(w, w.with_hardware_nan(operand, w.full(operand)), element));
         }
-        store_all_lanes(w, plan, address, element, values);
+        store_all_lanes(w, i, plan, address, element, values);
     }
     order_after(w, i);
 }

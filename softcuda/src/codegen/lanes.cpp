@@ -155,4 +155,10 @@ llvm::Value *all_lanes(llvm::IRBuilderBase &builder, const Lanes &lanes) {
     return first_lanes(builder, lanes, kLanes);
 }
 
+llvm::Value *correction_to(llvm::IRBuilderBase &builder, const Lanes &lanes, llvm::Value *exact) {
+    Lanes pattern = lanes;
+    pattern.shape.checked = false;
+    return builder.CreateSub(exact, all_lanes(builder, pattern));
+}
+
 } // namespace softcuda::codegen

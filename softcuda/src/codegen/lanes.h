@@ -40,6 +40,10 @@ struct Lanes {
 /// The value in all lanes.
 [[nodiscard]] llvm::Value *all_lanes(llvm::IRBuilderBase &builder, const Lanes &lanes);
 
+/// Exact lanes minus the values of the pattern.
+[[nodiscard]] llvm::Value *correction_to(llvm::IRBuilderBase &builder, const Lanes &lanes,
+                                         llvm::Value *exact);
+
 /// Lanes `first` to `first + count` of a vector.
 [[nodiscard]] llvm::Value *lane_range(llvm::IRBuilderBase &builder, llvm::Value *vector,
                                       unsigned first, unsigned count);

@@ -118,7 +118,8 @@ class WarpEmitter {
     std::vector<llvm::Value *> compute(const ir::Instruction &i,
                                        llvm::ArrayRef<llvm::Value *> operands);
     void carry_check(const ir::Instruction &i, Lanes &result);
-    void check_widening(const ir::Instruction &i, Lanes &result);
+    void carry_quotient(const ir::Instruction &i, Lanes &result);
+    llvm::Value *wraps_when_widened(const ir::Instruction &i);
     Slot &slot(const ir::Value *value);
     void clear(const Slot &at);
     Lanes load(const ir::Value *value);

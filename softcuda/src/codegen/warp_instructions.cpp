@@ -232,71 +232,6 @@ llvm::Value *compare_in_bytes(WarpEmitter &w, const ir::Instruction &i) {
     return nullptr;
 }
 
-/// The distance from the least lane of an index to the greatest.
-struct Span {
-    std::int64_t least, width;
-};
-
-/// Of an index of 32 bits that is divided by a number equal for all lanes: `k / width`, `k %
-/// width`. Empty for other operations.
-std::optional<Span> span_of_dividend(WarpEmitter &w, const ir::Instruction &i) {
-    constexpr std::int64_t kWidest = 1 << 12;
-    if ((!i.is(Opcode::Div) && !i.is(Opcode::Rem)) || !ir::is_whole_integer(i) ||
-        ir::bits(i.attributes.type) != 32 || i.result()->type != ir::Type::I32 ||
-        !w.shape(i.result()).divergent() || i.operand(1)->constant ||
-        !w.shape(i.operand(1)).uniform() || w.kernel.plan.wants_short_code)
-        return std::nullopt;
-    const analysis::Shape &shape = w.shape(i.operand(0));
-    if (shape.groups > 4 || !shape.offsets || shape.checked)
-        return std::nullopt;
-    const auto [least, most] = std::minmax_element(shape.offsets->begin(), shape.offsets->end());
-    return *most - *least < kWidest ? std::optional(Span{*least, *most - *least}) : std::nullopt;
-}
-
-// If the divisor is greater than the distance of the lanes, the quotients of a group are q and q +
-// 1, where q is that of its least lane: one scalar division instead of one for each lane. The
-// dividends must not wrap, and not be negative. `divide` divides all lanes.
-template <typename Divide>
-llvm::Value *divide_index(WarpEmitter &w, const ir::Instruction &i, const Span &span,
-                          Divide divide) {
-    auto &b = w.b;
-    const analysis::Shape &shape = w.shape(i.operand(0));
-    llvm::Value *divisor = w.scalar(i.operand(1)), *bases = w.firsts(i.operand(0), shape.groups);
-    const bool is_signed = ir::is_signed(i.attributes.type);
-    const auto width = static_cast<std::uint32_t>(span.width);
-    llvm::Value *few =
-        is_signed ? b.CreateICmpSGT(divisor, w.i32(width)) : b.CreateICmpUGT(divisor, w.i32(width));
-    llvm::SmallVector<llvm::Value *, 4> least;
-    for (unsigned group = 0; group < shape.groups; ++group) {
-        llvm::Value *base = shape.groups == 1 ? bases : b.CreateExtractElement(bases, group);
-        least.push_back(b.CreateAdd(base, w.i32(static_cast<std::uint32_t>(span.least))));
-        const std::uint32_t greatest = (is_signed ? 0x7fff'ffffu : 0xffff'ffffu) - width;
-        few = b.CreateAnd(few, b.CreateICmpULE(least.back(), w.i32(greatest)));
-    }
-    const auto in_two_steps = [&] {
-        llvm::SmallVector<llvm::Value *, 4> quotients, rests;
-        const unsigned size = kLanes / shape.groups;
-        for (llvm::Value *first : least) {
-            llvm::Value *quotient = b.CreateUDiv(first, divisor);
-            llvm::Value *rest = b.CreateSub(first, b.CreateMul(quotient, divisor));
-            quotients.push_back(b.CreateVectorSplat(size, quotient));
-            rests.push_back(b.CreateVectorSplat(size, rest));
-        }
-        llvm::SmallVector<llvm::Constant *, kLanes> distances;
-        for (unsigned lane = 0; lane < kLanes; ++lane)
-            distances.push_back(w.i32(static_cast<std::uint32_t>(shape.offset(lane) - span.least)));
-        llvm::Value *rest =
-            b.CreateAdd(concatenate(b, rests), llvm::ConstantVector::get(distances));
-        llvm::Value *all = b.CreateVectorSplat(kLanes, divisor);
-        if (i.is(Opcode::Rem)) // the difference wraps if it is negative
-            return Values{
-                b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, rest, b.CreateSub(rest, all))};
-        llvm::Value *next = b.CreateZExt(b.CreateICmpUGE(rest, all), rest->getType());
-        return Values{b.CreateAdd(concatenate(b, quotients), next)};
-    };
-    return either(w, few, in_two_steps, [&] { return Values{divide()}; }).front();
-}
-
 } // namespace
 
 // The bases of the result are the operation applied to the bases of the operands (shape_rules.cpp).
@@ -309,12 +244,6 @@ void WarpEmitter::emit_elementwise_lanes(const ir::Instruction &i) {
         }
     if (llvm::Value *mask = compare_in_bytes(*this, i)) {
         define(i.result(), mask);
-        return;
-    }
-    if (const auto span = span_of_dividend(*this, i); span && !recomputing_) {
-        llvm::Value *const operands[] = {full(i.operand(0)), full(i.operand(1))};
-        define(i.result(),
-               divide_index(*this, i, *span, [&] { return compute(i, operands).front(); }));
         return;
     }
     unsigned groups = 1;
@@ -360,6 +289,10 @@ bool is_checked(WarpEmitter &w, const ir::Value *value) { return w.shape(value).
 // The operations that keep a checked pattern are linear, so they apply to the correction without
 // change.
 void WarpEmitter::carry_check(const ir::Instruction &i, Lanes &result) {
+    if (result.shape.divided) {
+        carry_quotient(i, result);
+        return;
+    }
     bool carried = false;
     result.wrapped = b.getFalse();
     for (const ir::Value *operand : i.operands)
@@ -368,7 +301,11 @@ void WarpEmitter::carry_check(const ir::Instruction &i, Lanes &result) {
             carried = true;
         }
     if (!carried) {
-        check_widening(i, result);
+        std::vector<llvm::Value *> operands;
+        for (const ir::Value *operand : i.operands)
+            operands.push_back(full(operand));
+        result.wrapped = wraps_when_widened(i);
+        result.correction = correction_to(b, result, compute(i, operands).front());
         return;
     }
     auto everywhere = [&](const ir::Value *v) { return full(v); };
@@ -407,7 +344,7 @@ void WarpEmitter::carry_check(const ir::Instruction &i, Lanes &result) {
 }
 
 // A pattern in a narrow type has been widened: did it wrap between the first lane and another?
-void WarpEmitter::check_widening(const ir::Instruction &i, Lanes &result) {
+llvm::Value *WarpEmitter::wraps_when_widened(const ir::Instruction &i) {
     const ir::Value *source = i.operand(0);
     const analysis::Shape &narrow = shape(source);
     bool with_sign =
@@ -433,15 +370,7 @@ void WarpEmitter::check_widening(const ir::Instruction &i, Lanes &result) {
         wrapped = b.CreateOr(
             wrapped, b.CreateICmp(predicate(llvm::CmpInst::ICMP_SLT, llvm::CmpInst::ICMP_ULT), base,
                                   limit(floor - low)));
-    result.wrapped = any(wrapped);
-    // Exact lanes minus the pattern's values.
-    std::vector<llvm::Value *> operands;
-    for (const ir::Value *operand : i.operands)
-        operands.push_back(full(operand));
-    llvm::Value *exact = compute(i, operands)[0];
-    Lanes pattern = result;
-    pattern.shape.checked = false;
-    result.correction = b.CreateSub(exact, all_lanes(b, pattern));
+    return any(wrapped);
 }
 
 } // namespace softcuda::codegen

@@ -91,9 +91,12 @@ Value *unsigned_quotient(Emitter &e, Value *a, Value *b) {
 }
 
 Value *signed_quotient(Emitter &e, Value *a, Value *b) {
-    const auto absolute = [&](Value *value) {
-        return e.ir.CreateIntrinsic(llvm::Intrinsic::abs, {value->getType()},
-                                    {value, e.ir.getFalse()});
+    const auto absolute = [&](Value *value) -> Value * {
+        Value *splat = Emitter::lanes(value) ? jit::splat_value(value) : nullptr;
+        Value *number = splat ? splat : value;
+        number = e.ir.CreateIntrinsic(llvm::Intrinsic::abs, {number->getType()},
+                                      {number, e.ir.getFalse()});
+        return splat ? e.ir.CreateVectorSplat(Emitter::lanes(value), number) : number;
     };
     Value *negative = e.ir.CreateICmpSLT(e.ir.CreateXor(a, b), e.integer(a, 0));
     Value *q = unsigned_quotient(e, absolute(a), absolute(b));

@@ -94,7 +94,7 @@ class AccessPlanner {
             made.check = Check::Range;
         made.grouped = made.shape;
         const bool on_device = !is_window(space) && space != Space::Param;
-        if (!is_atomic(i) && on_device && made.shape.divergent())
+        if (!is_atomic(i) && on_device && (made.shape.divergent() || made.shape.divided))
             made.indexed = find_indices(kernel_, i, made.lane_bytes());
         choose(i, made);
         if (made.masked == AccessMethod::Tested)
@@ -126,6 +126,8 @@ class AccessPlanner {
     Shape address_shape(const Instruction &i) {
         const Value *address = i.operand(0);
         Shape found = shape(address);
+        if (found.divided && (is_window(i.attributes.space) || kernel_.wants_short_code))
+            found = kDivergent;
         if (is_window(i.attributes.space)) {
             if (kernel_.machine.narrow_windows && !is_near_first_lane(found))
                 found = kDivergent;
@@ -221,7 +223,7 @@ class AccessPlanner {
 
     void choose(const Instruction &i, AccessPlan &made) {
         Shape plain = made.shape;
-        plain.checked = false;
+        plain.checked = plain.divided = false;
         if (made.shape.uniform()) {
             made.full = made.masked = AccessMethod::Uniform;
             return;

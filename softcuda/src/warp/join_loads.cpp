@@ -120,7 +120,7 @@ class Joiner {
             i.attributes.space == ir::Space::Local)
             return false;
         const AccessPlan &made = plan_.accesses.at(&i);
-        return made.masked == made.full;
+        return made.masked == made.full && !made.shape.divided;
     }
 
     [[nodiscard]] bool is_load(const Instruction &i) const {
@@ -286,7 +286,7 @@ class Joiner {
         made.windows.clear(); // were of single elements
         made.windows_exist = false;
         made.grouped = made.shape;
-        made.grouped.checked = false;
+        made.grouped.checked = made.grouped.divided = false;
     }
 
     KernelPlan &plan_;

@@ -28,6 +28,8 @@ LowBits same_low_bits(unsigned count, std::uint64_t value) {
 
 /// The base of each group is a multiple of 2^align, and the offsets of the lanes are known.
 LowBits low_bits_by_shape(const Shape &shape) {
+    if (shape.divided)
+        return {.count = 0};
     LowBits known{.count = shape.align};
     for (unsigned lane = 0; lane < kLanes; ++lane)
         known.lanes[lane] = static_cast<std::uint64_t>(shape.offset(lane));

@@ -115,6 +115,8 @@ std::string to_text(const Shape &shape) {
         text += ", first lane 0";
     else if (shape.align > 0)
         text += ", multiple of " + std::to_string(std::uint64_t{1} << shape.align);
+    if (shape.divided)
+        return text + ", unless a quotient changes";
     return text + (shape.checked ? ", unless wrapped" : "");
 }
 

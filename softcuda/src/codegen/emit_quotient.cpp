@@ -24,24 +24,24 @@ using ir::Opcode;
 namespace {
 
 /// The distances from the first lane of a group to the least and to the greatest lane.
-struct Span {
+struct DividendSpan {
     std::int64_t least, most;
     [[nodiscard]] std::int64_t width() const { return most - least; }
 };
 
 /// Of a dividend whose lanes have a pattern. Empty for other operations.
-std::optional<Span> span_of_dividend(WarpEmitter &w, const ir::Instruction &i) {
+std::optional<DividendSpan> span_of_dividend(WarpEmitter &w, const ir::Instruction &i) {
     if ((!i.is(Opcode::Div) && !i.is(Opcode::Rem)) || !w.shape(i.operand(0)).offsets)
         return std::nullopt;
     const auto [least, most] = std::ranges::minmax(*w.shape(i.operand(0)).offsets);
-    return Span{least, most};
+    return DividendSpan{least, most};
 }
 
 // If the divisor is greater than the distance of the lanes, the quotients of a group are q and q +
 // 1, where q is that of its least lane: one scalar division instead of one for each lane. The
 // dividends must not wrap, and not be negative. `divide` divides all lanes.
 template <typename Divide>
-llvm::Value *divide_index(WarpEmitter &w, const ir::Instruction &i, const Span &span,
+llvm::Value *divide_index(WarpEmitter &w, const ir::Instruction &i, const DividendSpan &span,
                           Divide divide) {
     auto &b = w.b;
     const analysis::Shape &shape = w.shape(i.operand(0));
@@ -83,7 +83,7 @@ llvm::Value *divide_index(WarpEmitter &w, const ir::Instruction &i, const Span &
 
 // The quotient changes within a group, a dividend wraps or is negative, or the divisor is zero or
 // negative. `result`: the bases of the quotient or of the remainder.
-llvm::Value *quotient_changes(WarpEmitter &w, const ir::Instruction &i, const Span &span,
+llvm::Value *quotient_changes(WarpEmitter &w, const ir::Instruction &i, const DividendSpan &span,
                               llvm::Value *result) {
     auto &b = w.b;
     const unsigned groups = w.shape(i.operand(0)).groups;

@@ -287,6 +287,9 @@ ENVIRONMENT = {
     "SOFTCUDA_DISABLE_CACHE": "1",
     # As many tests run at a time as there are cores, so a test needs few threads of its own.
     "SOFTCUDA_THREADS": "2",
+    # The addresses that a test needs must not depend on the number of cores.
+    "OPENBLAS_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
 }
 
 

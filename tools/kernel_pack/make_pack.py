@@ -66,10 +66,12 @@ SIZED = (
     "gpuarray.median(x)|gpuarray.unique(x)|gpuarray.dot(x, y)"
 ).split("|")
 SIZES = (100, 10_000, 1 << 20, 1 << 24)
+#: Whose kernels GPUs choose by the logarithm of the number of elements, for each such number.
+HELD, HELD_SIZES = "gpuarray.median(x)", tuple(1 << bits for bits in range(5, 16))
 #: For GPUs only.
 LARGER = (
     "np.concatenate([x, y])|np.concatenate([long, long])|m[:16, :16].copy()|m.max()|np.histogram(long, 50)|"
-    "np.histogram(long, 50, (0, 1))|np.percentile(long, [10, 90])|gpuarray.median(long)|np.where(long_b, long, long)|"
+    "np.histogram(long, 50, (0, 1))|np.histogram(x, 50)|np.percentile(long, [10, 90])|gpuarray.median(long)|np.where(long_b, long, long)|"
     "np.searchsorted(long, long)"
 ).split("|")
 PRODUCTS = (
@@ -87,7 +89,7 @@ BY_LIBRARIES = (
 CUBLAS = "square @ square"
 RUNNING = (
     *("x[b]", "long[long_b]", "np.nonzero(long_b)"),
-    *("np.bincount(long)", "np.histogram(long, 50)"),
+    *("np.bincount(long)", "np.histogram(long, 50)", "np.histogram(x, 50)"),
 )
 #: By the name of an array: contiguous, long and contiguous, a matrix by columns and by rows.
 REDUCED = ("x.{}()", "long.{}()", "m.{}(axis=0)", "m.{}(axis=1)")
@@ -222,6 +224,7 @@ def record(part: int, parts: int) -> None:
     if "SKIP_LAUNCHES_AS_GPU" in os.environ:
         work = [operation for operation in work if operation[1] != CUBLAS]
         work += [(dtype, text, n) for dtype in REAL for text in SIZED for n in SIZES]
+        work += [(dtype, HELD, n) for dtype in ("float32", "float64") for n in HELD_SIZES]
         work += [(dtype, text, 1024) for dtype in REAL for text in LARGER]
         work += [(dtype, text, 1024) for dtype in REAL[:2] for text in PRODUCTS]
         work += [(dtype, text, 1024) for dtype in REAL[:2] for text in BY_LIBRARIES]

@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(256)
     }
     C value = half[place];
     if (turned != (inverse != 0))
-        value.y = -value.y;
+        value.y = R(0) - value.y; // no -0 where the spectrum is real
     whole[thread] = {value.x * scale, value.y * scale};
 }
 

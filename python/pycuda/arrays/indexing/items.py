@@ -96,7 +96,8 @@ def select(ary, items: tuple):
     return _AdvancedIndex(ary, items).take()
 
 
-_select = on_own_device(select)
+# Errors name the operator, x[indices], not this function.
+_select = on_own_device(select, False)
 
 
 def set_item(ary, index, value) -> None:

@@ -224,7 +224,9 @@ def record(part: int, parts: int) -> None:
     if "SKIP_LAUNCHES_AS_GPU" in os.environ:
         work = [operation for operation in work if operation[1] != CUBLAS]
         work += [(dtype, text, n) for dtype in REAL for text in SIZED for n in SIZES]
-        work += [(dtype, HELD, n) for dtype in ("float32", "float64") for n in HELD_SIZES]
+        work += [
+            (dtype, HELD, n) for dtype in ("float32", "float64") for n in HELD_SIZES
+        ]
         work += [(dtype, text, 1024) for dtype in REAL for text in LARGER]
         work += [(dtype, text, 1024) for dtype in REAL[:2] for text in PRODUCTS]
         work += [(dtype, text, 1024) for dtype in REAL[:2] for text in BY_LIBRARIES]

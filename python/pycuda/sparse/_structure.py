@@ -108,19 +108,21 @@ class Structure:
         self.order = in_order, in_order and not state & _REPEATED
         return state
 
+    def _known_order(self) -> tuple[bool, bool]:
+        if self.order is None:
+            with _kernels.kept_data():
+                self._find_order()
+        return self.order
+
     @property
     def is_sorted(self) -> bool:
         """Whether columns rise in each row. May wait for the device."""
-        if self.order is None:
-            self._find_order()
-        return self.order[0]
+        return self._known_order()[0]
 
     @property
     def is_canonical(self) -> bool:
         """Whether additionally no column occurs twice in a row. May wait for the device."""
-        if self.order is None:
-            self._find_order()
-        return self.order[1]
+        return self._known_order()[1]
 
     @property
     def count(self) -> int:

@@ -95,3 +95,12 @@ def test_structures_of_recorded_arrays(device, before):
     assert y.get(stream=stream).tolist() == [0, 1, 2, 3]
     cuda.Context.synchronize()
     assert ((known.T @ x).get() == x.get()).all()
+
+
+def test_an_order_that_nobody_asked_for_is_found_in_a_capture(device):
+    """The order of a product by cuSPARSE is checked when it is needed, which may be in a capture."""
+    matrix = sparse.csr_array(np.array([[0.0, 1, 2], [3, 0, 0]]))
+    matrix._structure.order = None  # as after such a product
+    with cuda.capture(cuda.Stream()):
+        order = matrix._structure.is_sorted, matrix._structure.is_canonical
+    assert order == (True, True)

@@ -207,6 +207,30 @@ add.u32 %r3, %r3, {total};"""
     )
 
 
+def inlined_lines(size: int) -> str:
+    """Functions of a header of CUDA in each other, three deep, with lines as of -lineinfo."""
+    text = statements(
+        size,
+        lambda k, total, _: (
+            f"""
+.loc 2 {k + 1} 3, function_name $inlined, inlined_at 3 {k + 1} 5
+mad.lo.u32 {total}, {total}, {2 * k + 3}, %r3;
+.loc 3 {k + 1} 5, function_name $inlined, inlined_at 1 {k + 1} 7
+xor.b32 %r3, %r3, {total};"""
+        ),
+    )
+    return f"""{text}
+.file 1 "/kernel.cu"
+.file 2 "/cuda/include/inner.h"
+.file 3 "/cuda/include/outer.h"
+.section .debug_str
+{{
+$inlined:
+.b8 102,0
+}}
+"""
+
+
 MORE_KINDS = {
     "cases": (case_labels, 200),
     "else-ifs": (else_ifs, 200),
@@ -221,4 +245,5 @@ MORE_KINDS = {
     "comparisons": (comparisons, 200),
     "constant offsets": (constant_offsets, 200),
     "divergent loops": (divergent_loops, 100),
+    "inlined lines": (inlined_lines, 200),
 }

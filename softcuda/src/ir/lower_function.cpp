@@ -169,33 +169,10 @@ void FunctionLowering::lower_guarded(const ptx::Instruction &instruction) {
     start(after);
 }
 
-/// The location of an instruction; for an inlined function of CUDA's headers, the line of the
-/// user's call.
-ptx::LineInfo FunctionLowering::users_line(std::span<const ptx::LineInfo> lines,
-                                           const ptx::LineInfo &innermost) const {
-    ptx::LineInfo line = innermost;
-    while (line.inlined && module_.is_library(line.file)) {
-        ptx::LineInfo outer;
-        outer.file = line.inlined_file;
-        outer.line = line.inlined_line;
-        outer.column = line.inlined_column;
-        // The call may be in an inlined function itself, which its own `.loc` says.
-        for (const ptx::LineInfo &other : lines)
-            if (other.file == outer.file && other.line == outer.line &&
-                other.column == outer.column && other.inlined) {
-                outer = other;
-                break;
-            }
-        line = outer;
-    }
-    return line;
-}
-
 void FunctionLowering::set_location(const ptx::Instruction &instruction) {
     Location location;
     if (instruction.line != ptx::no_index) {
-        const ptx::LineInfo line = users_line(source().lines, source().lines[instruction.line]);
-        location = {module_.file_index(line.file), line.line, line.column};
+        location = module_.users_location(source(), instruction.line);
     } else {
         auto position = module_.source().source->position(instruction.location);
         location = {0, position.line, position.column};

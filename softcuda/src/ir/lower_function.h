@@ -136,8 +136,6 @@ class FunctionLowering {
     void lower_instruction(const ptx::Instruction &instruction);
     void lower_guarded(const ptx::Instruction &instruction);
     void set_location(const ptx::Instruction &instruction);
-    [[nodiscard]] ptx::LineInfo users_line(std::span<const ptx::LineInfo> lines,
-                                           const ptx::LineInfo &innermost) const;
     void finish_shared();
     void order_blocks();
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace softcuda::ir {
 
@@ -140,6 +141,63 @@ bool ModuleLowering::is_library(std::uint32_t ptx_file) const {
     return name.find("/include/") != std::string::npos &&
            (name.find("cuda") != std::string::npos || name.find("nvidia") != std::string::npos ||
             name.find("nvrtc") != std::string::npos);
+}
+
+std::vector<Location> ModuleLowering::find_users_locations(const ptx::Function &function) const {
+    const std::vector<ptx::LineInfo> &lines = function.lines;
+    // The first inlined line at each place.
+    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> inlined;
+    for (std::size_t i = 0; i < lines.size(); ++i)
+        if (lines[i].inlined)
+            inlined.try_emplace({lines[i].file, lines[i].line, lines[i].column}, i);
+    std::unordered_map<std::uint32_t, bool> library; // by file
+    const auto in_library = [&](std::uint32_t file) {
+        auto [found, is_new] = library.try_emplace(file);
+        if (is_new)
+            found->second = is_library(file);
+        return found->second;
+    };
+    std::vector<std::optional<Location>> found(lines.size());
+    std::vector<std::size_t> chain; // of calls that lead to the same line of the user
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        Location location;
+        for (std::size_t at = i;;) {
+            if (found[at]) {
+                location = *found[at];
+                break;
+            }
+            const ptx::LineInfo &line = lines[at];
+            location = {file_index(line.file), line.line, line.column};
+            // Calls in a circle are possible in PTX that no compiler wrote.
+            found[at] = location;
+            chain.push_back(at);
+            if (!line.inlined || !in_library(line.file))
+                break;
+            // The call may be in an inlined function itself, which its own `.loc` says.
+            const auto outer =
+                inlined.find({line.inlined_file, line.inlined_line, line.inlined_column});
+            if (outer == inlined.end()) {
+                location = {file_index(line.inlined_file), line.inlined_line, line.inlined_column};
+                break;
+            }
+            at = outer->second;
+        }
+        for (const std::size_t at : chain)
+            found[at] = location;
+        chain.clear();
+    }
+    std::vector<Location> locations;
+    locations.reserve(lines.size());
+    for (const std::optional<Location> &location : found)
+        locations.push_back(location.value());
+    return locations;
+}
+
+Location ModuleLowering::users_location(const ptx::Function &function, std::uint32_t line) {
+    auto found = users_locations_.find(&function);
+    if (found == users_locations_.end())
+        found = users_locations_.emplace(&function, find_users_locations(function)).first;
+    return found->second.at(line);
 }
 
 std::uint32_t ModuleLowering::file_index(std::uint32_t ptx_file) const {

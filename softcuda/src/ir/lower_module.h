@@ -97,7 +97,9 @@ class ModuleLowering {
     [[nodiscard]] const ParamUses &param_uses(const ptx::Function &function);
     [[nodiscard]] std::uint32_t file_index(std::uint32_t ptx_file) const;
     /// Whether the file is one of CUDA's headers, not the user's.
-    [[nodiscard]] bool is_library(std::uint32_t ptx_file) const;
+    /// The location of a `.loc` line; for an inlined function of CUDA's headers, that of the
+    /// user's call. `line` is an index of `function.lines`.
+    [[nodiscard]] Location users_location(const ptx::Function &function, std::uint32_t line);
     /// Whether a function of the module takes memory by alloca.
     [[nodiscard]] bool uses_stack() const { return uses_stack_; }
     /// Shared variables of functions that are not inlined: at the same place in every kernel.
@@ -115,6 +117,8 @@ class ModuleLowering {
     /// A GPU has an own, small memory for constant variables.
     void check_constant_data();
     void lower_variables();
+    [[nodiscard]] bool is_library(std::uint32_t ptx_file) const;
+    [[nodiscard]] std::vector<Location> find_users_locations(const ptx::Function &function) const;
     GlobalVariable lower_variable(const ptx::Variable &variable);
     void lower_initializer(const ptx::Variable &variable, GlobalVariable &made);
     void add_functions_variable();
@@ -143,6 +147,7 @@ class ModuleLowering {
     std::vector<const Dispatch *> dispatches_to_lower_;
     std::map<const ptx::Function *, std::uint32_t> functions_;
     std::map<const ptx::Function *, ParamUses> param_uses_;
+    std::unordered_map<const ptx::Function *, std::vector<Location>> users_locations_; ///< by line
     std::unordered_map<std::uint32_t, std::uint32_t> files_;
     SharedLayout common_shared_;
     std::vector<KernelShared> kernels_shared_;

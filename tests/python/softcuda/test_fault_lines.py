@@ -82,3 +82,66 @@ def test_the_line_is_named(what: int, place: str, tier: str) -> None:
         check=False,
     )
     assert f"kernel `fail` failed at kernel.cu:{line_of(place)} in block" in done.stderr
+
+
+INLINED = """
+.version 8.0
+.target sm_80
+.address_size 64
+.entry fail()
+{
+    .reg .b64 %a;
+    mov.u64 %a, 8;
+    .loc 2 40 1, function_name $inner, inlined_at 2 30 5
+    .loc 2 30 5, function_name $outer, inlined_at 1 7 9
+    .loc 2 90 1, function_name $inner, inlined_at 2 91 1
+    .loc 2 91 1, function_name $outer, inlined_at 2 90 1
+    .loc LINE
+    st.global.u64 [%a], %a;
+    ret;
+}
+.file 1 "/home/me/kernel.cu"
+.file 2 "/usr/local/cuda/include/header.h"
+.section .debug_str
+{
+$inner:
+.b8 102,0
+$outer:
+.b8 103,0
+}
+"""
+
+LOAD = """
+import sys
+import pycuda.autoinit
+from pycuda import driver
+try:
+    driver.module_from_buffer(sys.argv[1].encode()).get_function("fail")(block=(1, 1, 1))
+    driver.Context.synchronize()
+except driver.LogicError:
+    pass
+"""
+
+
+@pytest.mark.skipif(not is_softcuda(), reason="softcuda names lines")
+@pytest.mark.parametrize(
+    ("line", "named"),
+    [
+        ("2 40 1, function_name $inner, inlined_at 2 30 5", "kernel.cu:7"),
+        ("2 41 1, function_name $inner, inlined_at 1 9 1", "kernel.cu:9"),
+        ("1 11 1, function_name $inner, inlined_at 1 9 1", "kernel.cu:11"),
+        # No compiler writes calls in a circle.
+        ("2 90 1, function_name $inner, inlined_at 2 91 1", "header.h:9"),
+    ],
+)
+def test_a_header_s_fault_is_at_the_call(line: str, named: str) -> None:
+    """The call is a line of the user's file, however deep CUDA's headers call each other."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, INLINED.replace("LINE", line)],
+        env={**os.environ, "PYCUDA_DRIVER": "softcuda"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert f"kernel `fail` failed at {named}" in done.stderr

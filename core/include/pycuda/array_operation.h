@@ -41,6 +41,7 @@ enum class TypeRule : std::uint8_t {
     Float, ///< an integer becomes a float that represents all its values: int8 gives float16, int16
            ///< float32
     FloatReal,     ///< like Float, without complex numbers
+    Special,       ///< integers become float64, as in SciPy; no complex numbers
     FloatTest,     ///< like FloatReal, gives bool
     FloatExponent, ///< like FloatReal, gives int32
     ScaleExponent, ///< a float and an int32

@@ -96,6 +96,9 @@ LoopTypes loop_of_type(Operation operation, ScalarType type) {
         if (operation_row(operation).rule == TypeRule::Shift)
             type = without_bool(type);
         return same(type, type);
+    case TypeRule::Special:
+        refuse_complex(operation, type);
+        [[fallthrough]];
     case TypeRule::Divide:
         if (is_bool(type) || is_integer(type))
             type = ScalarType::Float64;

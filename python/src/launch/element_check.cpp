@@ -12,7 +12,8 @@ namespace {
 struct ElementType {
     char kind = 0; ///< numpy's letter: f, i, u, b, c, V ...
     std::size_t size = 0;
-    std::string name; ///< "float64"
+    std::string name;         ///< "float64"
+    bool is_reversed = false; ///< the bytes of a number have the other order than the machine's
 };
 
 ElementType describe(nb::handle dtype) {
@@ -20,7 +21,7 @@ ElementType describe(nb::handle dtype) {
         std::string text = nb::cast<std::string>(dtype);
         if (text.size() < 3)
             return {};
-        return {text[1], std::strtoul(text.c_str() + 2, nullptr, 10), text};
+        return {text[1], std::strtoul(text.c_str() + 2, nullptr, 10), text, text[0] == '>'};
     }
     const std::string name = nb::cast<std::string>(nb::str(dtype));
     if (nb::hasattr(dtype, "is_floating_point")) { // a dtype of torch
@@ -35,17 +36,32 @@ ElementType describe(nb::handle dtype) {
                 nb::cast<std::size_t>(dtype.attr("itemsize")), name};
     }
     return {nb::cast<std::string>(dtype.attr("kind"))[0],
-            nb::cast<std::size_t>(dtype.attr("itemsize")), name};
+            nb::cast<std::size_t>(dtype.attr("itemsize")), name,
+            !nb::cast<bool>(nb::getattr(dtype, "isnative", nb::bool_(true)))};
 }
 
 bool is_integral(char kind) { return kind == 'i' || kind == 'u' || kind == 'b'; }
+
+bool is_number(char kind) { return is_integral(kind) || kind == 'f' || kind == 'c'; }
+
+/// Complex numbers may be read as pairs of real numbers, as bytes, or as integers of their size.
+bool misread_complex(std::size_t size, const Parameter &wanted) {
+    if (wanted.element_kind == ValueKind::Float)
+        return size != 2 * wanted.element_size;
+    return wanted.element_size != 1 && wanted.element_size != size;
+}
 
 /// Whether the kernel would misread the elements. Bytes, records, and complex numbers as pairs of
 /// real numbers are assumed to be intended. A mask of bool is checked: the result of a comparison
 /// in PyCUDA has the type of its operands, and kernels for PyCUDA expect this type.
 bool misread(const ElementType &given, const Parameter &wanted) {
+    if (given.is_reversed && is_number(given.kind) && wanted.element_size > 1)
+        return true;
     if (wanted.element_kind == ValueKind::Pointer) // addresses may be 64-bit integers
-        return given.kind == 'f' || (is_integral(given.kind) && given.size > 1 && given.size != 8);
+        return given.kind == 'f' || given.kind == 'c' ||
+               (is_integral(given.kind) && given.size > 1 && given.size != 8);
+    if (given.kind == 'c')
+        return misread_complex(given.size, wanted);
     if (given.kind == 'b')
         return wanted.element_kind == ValueKind::Float || wanted.element_size != 1;
     if (given.kind == 'f')
@@ -66,7 +82,10 @@ std::string numpy_name(char kind, std::size_t size) {
     return stem + std::to_string(8 * size);
 }
 
-std::string numpy_name(const Parameter &wanted) {
+/// The type of the array that the kernel reads correctly.
+std::string numpy_name(const ElementType &given, const Parameter &wanted) {
+    if (given.kind == 'c' && wanted.element_kind == ValueKind::Float)
+        return "numpy.complex" + std::to_string(16 * wanted.element_size);
     const char kind = wanted.element_kind == ValueKind::Float    ? 'f'
                       : wanted.element_kind == ValueKind::Signed ? 'i'
                                                                  : 'u';
@@ -84,7 +103,7 @@ void warn(const FunctionObject &self, std::size_t index, const ElementType &give
         " bytes each), which it will misread; " +
         (addresses ? "a 2-D array is passed as one pointer, and an element is "
                      "a[row * width + column]"
-                   : "convert with .astype(" + numpy_name(wanted) + ")");
+                   : "convert with .astype(" + numpy_name(given, wanted) + ")");
     if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0)
         throw nb::python_error();
 }

@@ -40,6 +40,16 @@ void axpy(const Call &call, std::int64_t n, const T *alpha, const T *x, std::int
         });
 }
 
+/// Multiplies `n` complex numbers by a zero of type F. OpenBLAS 0.3.34 reads the number after the
+/// last one here, and one NaN makes all results NaN.
+template <class F, class T> void scale_by_zero(int n, T *x, std::int64_t step) {
+    constexpr Real<T> zero{};
+    for (int i = 0; i < n; ++i, x += step) {
+        const Real<T> re = zero * x->real(), im = zero * x->imag();
+        *x = is_complex<F> ? T(re - im, re + im) : T(re, im);
+    }
+}
+
 /// F is T, or its real type.
 template <class T, class F>
 void scale(const Call &call, std::int64_t n, const F *alpha, T *x, std::int64_t incx) {
@@ -49,6 +59,9 @@ void scale(const Call &call, std::int64_t n, const F *alpha, T *x, std::int64_t 
     call.check(x, extent(n, incx), "x");
     call.enqueue(operations(n), [=, size = narrow(n), step = narrow(incx)] {
         const T value(factor.get());
+        if constexpr (is_complex<T>)
+            if (value == T{})
+                return scale_by_zero<F>(size, x, step);
         blas<void, "?scal", T>(size, softlib::scalar(value), x, step);
     });
 }

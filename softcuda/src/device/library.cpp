@@ -1,6 +1,8 @@
 // library.cpp -- loads libraries into contexts at their first use.
 #include "device/library.h"
 
+#include "device/registry.h"
+
 namespace softcuda::device {
 
 const compiler::KernelInfo &Kernel::info() const noexcept {
@@ -28,7 +30,8 @@ std::shared_ptr<Module> Library::module(Context &context) {
     std::lock_guard lock(mutex_);
     std::weak_ptr<Module> &known = modules_[&context];
     std::shared_ptr<Module> module = known.lock();
-    if (!module) { // the first use, or the first use after a reset of the context
+    // A reset ends a context's modules, but graphs and queued commands may still own one.
+    if (!module || !registry<Module>().find(module.get())) {
         module = std::make_shared<Module>(context, program_);
         register_module(module);
         known = module;

@@ -273,3 +273,56 @@ def test_large_reductions_of_fused_elements():
     centred = pycuda.fuse(lambda m: abs(m - 1).sum(axis=0))
     same_bits(centred(m), abs(m - 1).sum(axis=0))
     assert norm(x, y).get() == norm(x[::1], y).get()
+
+
+def test_in_place_operators_change_a_value_and_not_an_argument():
+    x, y = np.float32([1, 2, 3]), np.float64([4, 5, 6])
+
+    def function(a, b):
+        first = a * 2
+        second = first
+        first += b  # keeps float32, as an array does
+        first **= 2
+        return second, first - 1
+
+    for got, wanted in zip(
+        pycuda.fuse(function)(gpuarray.to_gpu(x), gpuarray.to_gpu(y)),
+        function(x, y),
+        strict=True,
+    ):
+        assert got.dtype == wanted.dtype == np.float32
+        np.testing.assert_array_equal(got.get(), wanted)
+
+    @pycuda.fuse
+    def changes(a):
+        a += 1
+        return a
+
+    kept = gpuarray.to_gpu(x)
+    with pytest.raises(FusionError, match="cannot change its arguments"):
+        changes(kept)
+    np.testing.assert_array_equal(kept.get(), x)
+
+    @pycuda.fuse
+    def halves(a):
+        half = a + 1
+        half /= 2
+        return half
+
+    with pytest.raises(TypeError, match="float64 in an array of int64"):
+        halves(gpuarray.arange(3, dtype=np.int64))
+
+
+def test_a_fused_function_calls_another_one():
+    square = pycuda.fuse(lambda a, scale=1: scale * a * a)
+    centred = pycuda.fuse(lambda a: a - a.mean(axis=-1, keepdims=True))
+    variance = pycuda.fuse(lambda a: square(centred(a), scale=2).sum(axis=-1))
+    x = np.arange(12.0).reshape(3, 4)
+    got = variance(gpuarray.to_gpu(x)).get()
+    np.testing.assert_allclose(got, 2 * x.var(axis=1) * 4)
+    stream = cuda.Stream()
+    waits = pycuda.fuse(lambda a: square(a, stream=stream))
+    with pytest.raises(FusionError, match="takes no stream"):
+        waits(gpuarray.to_gpu(x))
+    with pytest.raises(FusionError, match="matrix product"):
+        pycuda.fuse(lambda a: a @ a)(gpuarray.to_gpu(x))

@@ -98,3 +98,19 @@ def test_psi_near_zero(dtype, tolerance):
     x = np.array([-1e-5, -1e-3, -0.25, 1e-5], dtype)
     expected = scipy_special.psi(x.astype("f8"))
     np.testing.assert_allclose(special.psi(gpuarray.to_gpu(x)).get(), expected, tolerance)  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u8"])
+def test_integers_become_float64(dtype):
+    """float16, the type of numpy.exp of 8-bit integers, cannot hold 9!."""
+    x = np.array([1, 10, 20]).astype(dtype)
+    for name in ("gamma", "gammaln", "i0", "erf"):
+        got, wanted = (
+            getattr(special, name)(gpuarray.to_gpu(x)),
+            getattr(scipy_special, name)(x.astype("f8")),
+        )
+        assert got.dtype == np.float64
+        np.testing.assert_allclose(got.get(), wanted, rtol=1e-9)
+    assert np.i0(gpuarray.to_gpu(x)).dtype == np.i0(x).dtype
+    mixed = special.xlogy(gpuarray.to_gpu(x), gpuarray.array([2, 3, 4], "f4"))
+    assert mixed.dtype == np.result_type(x, np.float32)

@@ -194,3 +194,40 @@ def test_headers_of_cudas_libraries(device, header):
     out = np.zeros(32, np.float32)
     kernel(cuda.Out(out), block=(32, 1, 1))
     assert out[0] == expected
+
+
+@pytest.mark.parametrize("header", ["assert.h", "cassert"])
+@pytest.mark.parametrize(
+    "before, options, checks",
+    [
+        ("", [], True),
+        ("#define NDEBUG", [], False),
+        ("", ["-DNDEBUG"], False),
+        ("#undef NDEBUG", ["-DNDEBUG"], True),
+    ],
+)
+def test_each_include_of_assert_reads_ndebug(device, header, before, options, checks):
+    kernel = "__global__ void f(int *a) { assert(*a == 1); }"
+    source = f"{before}\n#include <{header}>\n{kernel}"
+    ptx = compiler.compile(source, target="ptx", arch="sm_80", options=options)
+    assert (b"__assertfail" in ptx) == checks
+    twice = f"#define NDEBUG\n#include <{header}>\n#undef NDEBUG\n#include <{header}>\n{kernel}"
+    ptx = compiler.compile(twice, target="ptx", arch="sm_80")
+    assert b"__assertfail" in ptx
+
+
+@pytest.mark.parametrize("include", ["", "#include <alloca.h>"])
+def test_alloca_is_declared_as_for_nvcc(device, include):
+    f = SourceModule(f"""
+        {include}
+        __global__ void f(int *out)
+        {{
+            int n = threadIdx.x + 1, *values = (int *)alloca(n * sizeof(int));
+            for (int i = 0; i < n; i++) values[i] = i * n;
+            out[threadIdx.x] = values[n - 1];
+        }}
+    """).get_function("f")
+    out = np.zeros(64, np.int32)
+    f(cuda.Out(out), block=(64, 1, 1))
+    n = np.arange(1, 65)
+    np.testing.assert_array_equal(out, (n - 1) * n)

@@ -464,6 +464,46 @@ def test_a_ctypes_number_is_its_value(device):
         kernel(cuda.Out(out), ctypes.c_wchar("a"), ctypes.c_int(-3), block=1)
 
 
+@pytest.mark.parametrize(
+    "dtype, pointer, hint",
+    [
+        (np.complex128, "float", "complex64"),
+        (np.complex64, "double", "complex128"),
+        (np.complex64, "int", "int32"),
+        (np.complex64, "float *", "addresses"),
+        (">f4", "float", "float32"),
+        (">i4", "unsigned", "uint32"),
+        (">c8", "float", "complex64"),
+    ],
+)
+def test_complex_and_big_endian_arrays_are_compared_with_the_pointer(
+    device, dtype, pointer, hint
+):
+    """Arrays of FITS and other old formats have the other order of bytes."""
+    source = f"__global__ void k({pointer} *o) {{ }}"
+    with pytest.warns(UserWarning, match=f"will misread.*{hint}|{hint}.*will misread"):
+        kernel = SourceModule(source).get_function("k")
+        kernel(cuda.In(np.zeros(4, dtype)), block=1)
+
+
+@pytest.mark.parametrize(
+    "dtype, pointer",
+    [
+        (np.complex64, "float"),
+        (np.complex128, "double"),
+        (np.complex64, "unsigned char"),
+        (np.complex64, "unsigned long long"),
+        (np.complex128, "float2"),
+        (">i8", "void"),
+        (">S4", "int"),
+    ],
+)
+@pytest.mark.filterwarnings("error")
+def test_elements_that_a_kernel_may_mean_are_no_warning(device, dtype, pointer):
+    kernel = SourceModule(f"__global__ void k({pointer} *o) {{ }}").get_function("k")
+    kernel(cuda.In(np.zeros(4, dtype)), block=1)
+
+
 @pytest.mark.parametrize("no_extern_c", [False, True])
 def test_a_reference_takes_an_address(device, no_extern_c):
     body = 'extern "C" __global__ void k(const int &n, int *o) { o[0] = n; }'

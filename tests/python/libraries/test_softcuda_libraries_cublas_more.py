@@ -291,3 +291,22 @@ def test_empty_matrices_may_be_null(blas):
         blas.Dtrmm_v2(1, UPPER, 0, 0, m, n, one, a, 3, None, 4, None, 5)
     wrong = (1, UPPER, 0, 0, 1, 1, one, a, 1, a, 4, a, 5)
     assert blas.status("Dtrmm_v2", *wrong) == 7
+
+
+@pytest.mark.parametrize(
+    "name", ["Sscal", "Dscal", "Cscal", "Zscal", "Csscal", "Zdscal"]
+)
+@pytest.mark.parametrize("n", [3, 17, 64, 4096])
+@pytest.mark.parametrize("step", [1, 3])
+def test_scale_by_zero_keeps_a_nan_in_its_place(blas, name, n, step):
+    """64 numbers of complex64 end where memory may end, so nothing after them may be read."""
+    dtype = LETTERS[name[0]]
+    factor = np.zeros(1, dtype if name[1:] == "scal" else dtype().real.dtype)
+    x = np.full((n - 1) * step + 1, 5, dtype)
+    x[step] = np.nan
+    gx = gpuarray.to_gpu(x)
+    getattr(blas, f"{name}_v2")(n, factor, gx, step)
+    got, wanted = gx.get(), x.copy()
+    wanted[::step] = 0
+    assert np.isnan(got[step])
+    np.testing.assert_array_equal(np.delete(got, step), np.delete(wanted, step))

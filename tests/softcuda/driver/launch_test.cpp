@@ -335,6 +335,37 @@ TEST_F(LaunchTest, LibrariesWorkInEachContext) {
     EXPECT_EQ(cuKernelGetFunction(&first, kernel), CUDA_ERROR_INVALID_HANDLE);
 }
 
+TEST_F(LaunchTest, AfterAResetALibraryIsLoadedAgainAlsoIfAGraphHasItsKernel) {
+    CUlibrary library = nullptr;
+    ASSERT_EQ(cuLibraryLoadData(&library, fake::kImage, nullptr, nullptr, 0, nullptr, nullptr, 0),
+              CUDA_SUCCESS);
+    CUkernel kernel = nullptr;
+    ASSERT_EQ(cuLibraryGetKernel(&kernel, library, "store"), CUDA_SUCCESS);
+    CUfunction before = nullptr, after = nullptr;
+    ASSERT_EQ(cuKernelGetFunction(&before, kernel), CUDA_SUCCESS);
+    CUdeviceptr memory = allocate(4);
+    int value = 7;
+    void *arguments[] = {&memory, &value};
+    CUDA_KERNEL_NODE_PARAMS node = {};
+    node.func = before;
+    node.gridDimX = node.gridDimY = node.gridDimZ = 1;
+    node.blockDimX = node.blockDimY = node.blockDimZ = 1;
+    node.kernelParams = arguments;
+    CUgraph graph = nullptr;
+    CUgraphNode added = nullptr;
+    ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphAddKernelNode(&added, graph, nullptr, 0, &node), CUDA_SUCCESS);
+
+    ASSERT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+    CUdeviceptr table = 0;
+    ASSERT_EQ(cuLibraryGetGlobal(&table, nullptr, library, "table"), CUDA_SUCCESS);
+    EXPECT_EQ(read_words(table, 1).front(), 10);
+    ASSERT_EQ(cuKernelGetFunction(&after, kernel), CUDA_SUCCESS);
+    EXPECT_NE(after, before);
+    EXPECT_EQ(cuLibraryUnload(library), CUDA_SUCCESS);
+    cuGraphDestroy(graph); // its handle may have ended with the context
+}
+
 TEST_F(LaunchTest, OccupancyIsThatOfTheArchitecture) {
     int blocks = 0;
     ASSERT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function("add"), 256, 0),

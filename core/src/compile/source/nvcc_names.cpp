@@ -245,6 +245,7 @@ void add_types(ImplicitNames &table, const std::string &type, std::string_view n
 ImplicitNames make_implicit_names() {
     ImplicitNames table = {
         {"strlen", {std::string(string_length), {}}},
+        {"alloca", {"#define alloca(size) __builtin_alloca(size)", {}}},
         {"cudaGraphSetConditional",
          {"extern \"C\" __device__ void cudaGraphSetConditional(cudaGraphConditionalHandle, "
           "unsigned);",

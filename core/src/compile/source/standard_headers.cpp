@@ -16,6 +16,17 @@ namespace {
 // float4, ...).
 constexpr const char *nothing = "#pragma once\n";
 
+// NVRTC's own macro reads NDEBUG at the beginning of the source. In C, each include reads NDEBUG.
+constexpr const char *assert_h = R"(
+#undef assert
+#ifdef NDEBUG
+#define assert(condition) (static_cast<void>(0))
+#else
+#define assert(condition) ((condition) ? static_cast<void>(0) : __assertfail(#condition, __FILE__, \
+    __LINE__, __PRETTY_FUNCTION__, sizeof(char)))
+#endif
+)";
+
 constexpr const char *limits_h = R"(
 #ifndef CHAR_BIT
 #define CHAR_BIT 8
@@ -220,6 +231,8 @@ struct Row {
 
 std::vector<Row> host_rows() {
     return {
+        {"assert.h", {assert_h}},
+        {"cassert", {assert_h}},
         {"cstdio", {std_io}},
         {"stdlib.h", {stdlib_h}},
         {"cstdlib", {stdlib_h, std_lib}},
@@ -247,7 +260,7 @@ std::vector<Row> host_rows() {
 
 // Headers whose declarations are built into NVRTC.
 constexpr std::string_view built_in = R"(
-stdio.h string.h memory.h assert.h cassert stdbool.h time.h initializer_list new
+stdio.h string.h memory.h stdbool.h time.h initializer_list new
 device_launch_parameters.h device_functions.h math_functions.h host_defines.h host_config.h
 common_functions.h builtin_types.h device_types.h driver_types.h vector_functions.h
 vector_functions.hpp vector_types.h channel_descriptor.h texture_types.h texture_fetch_functions.h

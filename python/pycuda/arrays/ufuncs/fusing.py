@@ -13,7 +13,13 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.ufuncs.tracing import FusionError, Reduction, Trace, Traced
+from pycuda.arrays.ufuncs.tracing import (
+    FusionError,
+    Reduction,
+    Trace,
+    Traced,
+    is_traced,
+)
 
 _MOST_PLANS = 256
 
@@ -262,7 +268,13 @@ class FusedFunction(_driver._FusedCalls):
 
     # A call with arrays of known types does not come here: _FusedCalls has the kernels.
     def _call(self, *args, stream=None, **kwargs):
-        """The function's result, computed in ``stream``."""
+        """The function's result, computed in ``stream``. In another fused function: the function's operations."""
+        if is_traced((*args, *kwargs.values())):
+            if stream is not None:
+                raise FusionError(
+                    "a fused function that another one calls takes no stream; pass stream to the other one"
+                )
+            return self._function(*args, **kwargs)
         return self._plan(args, kwargs).run(args, kwargs, stream)
 
     def _plan(self, args, kwargs) -> _Plan:
@@ -287,10 +299,12 @@ def fuse(function: Callable) -> FusedFunction:
     """Compile a function of elementwise operations and reductions to a few kernels.
 
     The function is run once with placeholders for each combination of its arguments' types (and of the values
-    of arguments that are not arrays). The run records operators, the elementwise functions of ``gpuarray`` and numpy,
-    ``where``, ``clip``, ``astype``, and the reductions ``sum``, ``prod``, ``min``, ``max``, ``any``, ``all``, ``mean``,
-    ``var``, ``std``, ``argmin`` and ``argmax`` with ``axis``, ``keepdims``, ``dtype``, ``initial`` and ``where``. The
-    function may return one value or several.
+    of arguments that are not arrays). Other values that the function reads, such as a global variable or an attribute
+    of an object, are constants: their values during this run. Pass a number that changes as an argument. The run
+    records operators, the elementwise functions of ``gpuarray`` and numpy, ``where``, ``clip``, ``astype``, other fused
+    functions, and the reductions ``sum``, ``prod``, ``min``, ``max``, ``any``, ``all``, ``mean``, ``var``, ``std``,
+    ``argmin`` and ``argmax`` with ``axis``, ``keepdims``, ``dtype``, ``initial`` and ``where``. The function may return
+    one value or several.
 
     A function without reductions is one kernel. If all reductions have the same axes, and each result of a reduction
     has at most 8192 elements along the contiguous axis, or 2048 along another axis, the function is one kernel as
@@ -303,7 +317,7 @@ def fuse(function: Callable) -> FusedFunction:
     parameter ``stream=``. :meth:`FusedFunction.explain` says whether a call is one kernel.
 
     Raises :class:`FusionError`, a TypeError that names the unsupported operation: parts of arrays, conditions on elements,
-    arrays that are not arguments, ``out`` of a reduction, and other operations.
+    arrays that are not arguments, ``out`` of a reduction, a change of an argument (``x += 1``), and other operations.
 
     >>> axpy = fuse(lambda a, x, y: a * x + y)
     >>> axpy(2.0, gpuarray.array([1.0, 2.0]), gpuarray.array([3.0, 4.0]))

@@ -42,7 +42,7 @@ for _name, _nin, _about, _operands, _result in _FUNCTIONS:
     _lists = [f"gpuarray.array([{one.strip('[]')}])" for one in _operands.split("], [")]
     _function.__doc__ = f"""Compute {_about}, of each element. Returns an array.
 
-Elements are real numbers; integers become floats. The keywords are those of the functions of :mod:`pycuda.gpuarray`:
+Elements are real numbers; integers become float64. The keywords are those of the functions of :mod:`pycuda.gpuarray`:
 ``out``, ``where``, ``dtype``, ``casting``, ``stream`` and ``allocator``. Complex numbers raise TypeError.
 
 >>> special.{_name}({", ".join(_lists)})

@@ -147,6 +147,14 @@ def _reflected(name: str):
     return lambda self, other: record(name, other, self)
 
 
+def _in_place(name: str):
+    return lambda self, other: self._become(record(name, self, other))
+
+
+def _no_matrix_product(self, other):
+    raise FusionError("a fused function cannot use the matrix product @")
+
+
 class Traced:
     """A value inside a function that is being fused."""
 
@@ -264,6 +272,29 @@ class Traced:
     __eq__, __ne__ = _binary("equal"), _binary("not_equal")
     __lt__, __le__ = _binary("less"), _binary("less_equal")
     __gt__, __ge__ = _binary("greater"), _binary("greater_equal")
+
+    __iadd__, __isub__ = _in_place("add"), _in_place("subtract")
+    __imul__, __itruediv__ = _in_place("multiply"), _in_place("divide")
+    __ifloordiv__, __imod__ = _in_place("floor_divide"), _in_place("remainder")
+    __ipow__, __iand__ = _in_place("power"), _in_place("bitwise_and")
+    __ior__, __ixor__ = _in_place("bitwise_or"), _in_place("bitwise_xor")
+    __ilshift__, __irshift__ = _in_place("left_shift"), _in_place("right_shift")
+    __matmul__ = __rmatmul__ = __imatmul__ = _no_matrix_product
+
+    def _become(self, result: Traced) -> Traced:
+        """The value itself after ``self += other``: other names of the value see the result, too."""
+        if self._number < self._trace.arrays:
+            raise FusionError(
+                "a fused function cannot change its arguments: write y = x + 1, not x += 1"
+            )
+        if not np.can_cast(result.dtype, self.dtype, "same_kind"):
+            raise TypeError(
+                f"an in-place operation cannot store {result.dtype} in an array of {self.dtype}"
+            )
+        if result.dtype != self.dtype:
+            result = result.astype(self.dtype)
+        self._number = result._number
+        return self
 
     # Reductions. A mask replaces the other elements by ones that do not change the result.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
+from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array, as_operand, put_back
 from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.indexing import items as _items
@@ -123,6 +124,16 @@ def take(a, indices, axis=None, out=None, mode: str = "raise", *, stream=None):
     if stream is not None:
         with _driver._Work(stream):
             return take(a, indices, axis, out, mode)
+    if (
+        out is None
+        and mode == "raise"
+        and (axis is None or axis == 0)
+        and isinstance(a, ArrayBase)
+        and isinstance(indices, ArrayBase)
+    ):
+        taken = _driver._array_take(a, indices, axis is None)
+        if taken is not None:
+            return taken
     array = as_array(a)
     array = array._ravel() if axis is None or array.ndim == 0 else array
     axis = 0 if axis is None else _axes.normalize_axis(axis, array.ndim)

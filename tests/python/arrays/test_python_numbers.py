@@ -1,5 +1,7 @@
 """Python's ints of any size beside arrays, dtypes that no operation computes in, masks, and foreign operands: as in NumPy."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -176,3 +178,31 @@ def test_subclasses_and_host_arrays_are_ours():
     own = Own((3,), np.float64).fill(1)
     assert type(np.add(gpuarray.zeros(3), own)) is gpuarray.GPUArray
     assert np.concatenate([gpuarray.zeros(1), own]).shape == (4,)
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        (np.array([1, 2], "m8[s]"), "timedelta64[s]"),
+        (np.array([1, 2], "M8[D]"), "datetime64[D]"),
+        (np.array([b"ab", b"c"]), "|S2"),
+        (np.zeros(2, [("a", "i4"), ("b", "f4")]), "[('a', '<i4'), ('b', '<f4')]"),
+    ],
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x + x,
+        lambda x: x.sum(),
+        lambda x: gpuarray.sort(x),
+        lambda x: x.cumsum(),
+        lambda x: x.any(),
+        lambda x: x @ x,
+        lambda x: gpuarray.searchsorted(x, x),
+        lambda x: x[::-1].astype("i8"),
+        lambda x: gpuarray.median(x._reshape(1, 2)),
+    ],
+)
+def test_an_error_names_the_type_of_the_program(values, name, call):
+    with pytest.raises(TypeError, match=re.escape(name)):
+        call(gpuarray.to_gpu(values))

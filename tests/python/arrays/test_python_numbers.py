@@ -34,7 +34,8 @@ np.interp(f, [0, 1], [0, 10**30]); np.take(x, 10**20); np.repeat(x, 10**20); np.
 np.digitize(k, [1, 10**20]); np.digitize(x, [10**21, 1]); np.setdiff1d(k, [1, 10**30])
 np.choose([0, 1, 0], [x, 10**20]); np.choose([0, 1, 0], [f, 1.5]); np.choose(b.astype(int), [f, 10**20]); np.choose([0, 1, 1], [b, 1j])
 np.round(x, 1.5); np.round(f, np.nan); np.insert(x, 1.5, 2); np.insert(x, 1.0, 2); np.bincount(b, minlength=4.0)
-np.unpackbits(b.astype('u1'), count=2.0)"""
+np.unpackbits(b.astype('u1'), count=2.0)
+np.where(b, -1, u); np.where(b, k, 2**63); np.where(b, b.astype('u1'), 300); np.where(b, -1, f)"""
 
 
 def outcome(text, names):

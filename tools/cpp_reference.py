@@ -74,7 +74,7 @@ GROUPS = {
         "Typed, strided views of device memory, and the operations of pycuda.gpuarray.",
         "array array_memory dtype layout scalar array_operation array_fusion fused_program array_reduction "
         "array_scan array_sort array_parts array_product array_index array_gather array_nonzero array_rows "
-        "array_small_matrices array_libraries array_sparse",
+        "index_check array_small_matrices array_libraries array_sparse",
     ),
     "tools": Group(
         "Check modes, profiles, NCCL",

@@ -59,7 +59,7 @@ class Array {
     }
     /// As above, with elements of another type.
     Array view(const Layout &layout, DType dtype, std::int64_t offset = 0) const {
-        Array seen(memory_, ptr() + static_cast<CUdeviceptr>(offset), dtype, layout);
+        Array seen(memory_, address() + static_cast<CUdeviceptr>(offset), dtype, layout);
         seen.writable_ = writable_;
         return seen;
     }
@@ -94,6 +94,13 @@ class Array {
     /// free() was called, and std::invalid_argument, which names the attribute, if attributes were
     /// set and do not fit the memory.
     CUdeviceptr ptr() const {
+        if (memory_)
+            memory_->expose();
+        return address();
+    }
+    /// The address of the first element for comparisons: nothing is read or written there. Throws
+    /// as ptr().
+    CUdeviceptr address() const {
         if (set_attribute_ != SetAttribute::None) [[unlikely]]
             check_attributes();
         if (memory_ && memory_->freed()) [[unlikely]]
@@ -101,7 +108,7 @@ class Array {
         return address_;
     }
     /// Bytes from the begin of the memory to the first element. Needs memory.
-    CUdeviceptr offset_in_memory() const { return address_ - memory_->get(); }
+    CUdeviceptr offset_in_memory() const { return address_ - memory_->address(); }
     /// The address of the first element modulo 256.
     std::size_t misalignment() const noexcept { return address_ % 256; }
     /// Whether the first elements of both are at the same place.

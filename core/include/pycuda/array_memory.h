@@ -43,8 +43,10 @@ class LibraryHandles;
 class Work;
 
 namespace detail {
+class IndexCheck;
+struct IndexBounds;
 class StreamPool;
-}
+} // namespace detail
 
 /// The state that the arrays of one context share: memory pools, kernels, and handles of NVIDIA's
 /// libraries.
@@ -152,12 +154,20 @@ class ArrayMemory {
     ArrayMemory(const ArrayMemory &) = delete;
     ArrayMemory &operator=(const ArrayMemory &) = delete;
 
-    /// Throws Error (invalid handle) after free().
+    /// The address, for code that accesses the memory without a Work: from now on, nothing is known
+    /// about the elements. Throws Error (invalid handle) after free().
     CUdeviceptr get() const {
+        expose();
+        return address();
+    }
+    /// The address, for comparisons. Throws as get().
+    CUdeviceptr address() const {
         if (freed_) [[unlikely]]
             throw_freed();
         return address_;
     }
+    /// Other code has the address, and may change the elements at any time.
+    void expose() const noexcept { is_exposed_.store(true, std::memory_order_relaxed); }
     std::size_t size() const noexcept { return bytes_; }
     bool freed() const noexcept { return freed_; }
     [[noreturn]] void throw_freed() const;
@@ -169,6 +179,7 @@ class ArrayMemory {
 
   private:
     friend class Work;
+    friend class detail::IndexCheck;
     /// Whether work in `stream` is complete before the next use of the memory without an event.
     bool is_at_home(CUstream stream) const noexcept {
         return home_ == nullptr ? stream == nullptr : is_at_other_home(stream);
@@ -184,6 +195,8 @@ class ArrayMemory {
     /// The event of the last use by a stream with this number; null if there is none.
     std::shared_ptr<Event> last_use(std::uint64_t stream);
     void give_back() noexcept;
+    /// Work may change the elements.
+    void forget_bounds() noexcept { bounds_.store(0, std::memory_order_relaxed); }
 
     std::shared_ptr<ArrayContext> context_;
     std::shared_ptr<detail::StreamPool> home_; ///< null: the default stream
@@ -197,6 +210,13 @@ class ArrayMemory {
     std::atomic<bool> is_fresh_{true};
     /// Whether a capture used the memory in another stream than the one it was allocated for.
     std::atomic<bool> is_shared_{false};
+    /// Whether the elements may change without a Work: borrowed memory, exposed memory, and memory
+    /// that a graph uses.
+    mutable std::atomic<bool> is_exposed_;
+    /// The number of the bounds that are known, or are being found; 0 if none are. Work that may
+    /// change the elements stores 0. See arrays/index_check.h.
+    std::atomic<std::uint64_t> bounds_{0};
+    std::unique_ptr<detail::IndexBounds> known_bounds_; ///< guarded by uses_mutex_
     CallerMutex uses_mutex_;
     std::vector<detail::StreamUse> uses_; ///< each launching thread adds to these
 };

@@ -25,13 +25,12 @@ struct RowIndices {
 // In a capture, the functions that check indices wait for nothing and return true. A launch of the
 // graph that finds an index out of bounds makes the next wait for the launch throw FailedCheck.
 
-/// Whether take_rows() and put_rows() support an array: an element of its first axis is a row of
-/// contiguous bytes.
+/// Whether put_rows() supports an array: an element of its first axis is a row of contiguous bytes.
 [[nodiscard]] bool has_rows(const Array &array) noexcept;
 
-/// `out` is contiguous and has the shape of the indices followed by the shape of a row. Waits for
-/// the device if the indices are checked. Returns false if an index is out of bounds; some rows of
-/// `out` were then not written.
+/// `base` may have any strides. `out` is contiguous and has the shape of the indices followed by
+/// the shape of a row. Waits for the device if the indices are checked, and not yet known to be in
+/// bounds. Returns false if an index is out of bounds; some rows of `out` were then not written.
 [[nodiscard]] bool take_rows(const Array &out, const Array &base, RowIndices indices,
                              StreamRef stream);
 

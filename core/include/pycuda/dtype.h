@@ -78,10 +78,12 @@ class DType {
     /// The type of a number.
     DType(ScalarType type) noexcept // NOLINT: a number's type is a dtype
         : type_(type), size_(static_cast<std::uint32_t>(pycuda::item_size(type))) {}
-    /// Elements of this many bytes, which operations copy but do not compute with.
-    static DType opaque(std::size_t bytes) noexcept {
+    /// Elements of this many bytes, which operations copy but do not compute with. `name` is the
+    /// program's name of the type, for errors, and must stay valid; null if there is none.
+    static DType opaque(std::size_t bytes, const char *name = nullptr) noexcept {
         DType type(ScalarType::Opaque);
         type.size_ = static_cast<std::uint32_t>(bytes);
+        type.name_ = name;
         return type;
     }
 
@@ -91,14 +93,17 @@ class DType {
     std::size_t item_size() const noexcept { return size_; }
     /// True for elements that are not numbers.
     bool is_opaque() const noexcept { return type_ == ScalarType::Opaque; }
-    /// As NumPy prints it: "float32".
+    /// As NumPy prints it: "float32", "datetime64[s]". "void64" for opaque elements without a name.
     std::string name() const;
-    /// Equal types of equal size.
-    bool operator==(const DType &) const = default;
+    /// Equal types of equal size. Names of opaque elements do not count.
+    bool operator==(const DType &other) const noexcept {
+        return type_ == other.type_ && size_ == other.size_;
+    }
 
   private:
     ScalarType type_;
     std::uint32_t size_;
+    const char *name_ = nullptr; ///< of opaque elements
 };
 
 } // namespace pycuda

@@ -43,6 +43,7 @@
 #include <pycuda/handle.h>
 #include <pycuda/host_range.h>
 #include <pycuda/image_kind.h>
+#include <pycuda/index_check.h>
 #include <pycuda/init.h>
 #include <pycuda/jit_linker.h>
 #include <pycuda/kept_objects.h>

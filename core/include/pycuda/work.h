@@ -122,7 +122,14 @@ class [[nodiscard]] Work {
     /// ended.
     CUdeviceptr read(const Array &array) {
         note(array.memory());
-        return array.ptr();
+        return array.address();
+    }
+    /// As above, for work that certainly does not change the elements: what is known about them
+    /// stays known (arrays/index_check.h).
+    CUdeviceptr read_only(const Array &array) {
+        if (array.memory() != nullptr)
+            note_use(array.memory());
+        return array.address();
     }
     /// As above, for an array that the work changes. Throws ReadOnlyArray with the array's role
     /// ("out") if the array is read-only.
@@ -133,7 +140,7 @@ class [[nodiscard]] Work {
     /// The address of the start of the memory.
     CUdeviceptr use(const std::shared_ptr<ArrayMemory> &memory) {
         note(memory);
-        return memory->get();
+        return memory->address();
     }
 
     /// Lets the work wait for what is now in `producer`, a stream of the current context.
@@ -174,6 +181,10 @@ class [[nodiscard]] Work {
     void note(const std::shared_ptr<ArrayMemory> &memory) {
         if (memory == nullptr)
             return;
+        memory->forget_bounds();
+        note_use(memory);
+    }
+    void note_use(const std::shared_ptr<ArrayMemory> &memory) {
         const ArrayContext &home = *memory->context();
         if (home.handle() == context_ && home.context().usable() && !is_captured() &&
             memory->is_at_home(stream_.get())) [[likely]]

@@ -22,7 +22,7 @@ Array make(Allocate allocate, const std::shared_ptr<ArrayContext> &context, cons
     if (bytes == 0)
         return {ArrayMemory::borrow(context, 0, 0, nullptr), 0, dtype, layout};
     std::shared_ptr<ArrayMemory> memory = allocate(context, bytes, stream);
-    const CUdeviceptr address = memory->get();
+    const CUdeviceptr address = memory->address();
     return {std::move(memory), address, dtype, layout};
 }
 
@@ -34,7 +34,7 @@ struct Extent {
 /// The memory around an address: of the array, or what the driver knows.
 Extent memory_around(const ArrayMemory &memory, CUdeviceptr address) {
     if (memory.size() != 0)
-        return {memory.get(), static_cast<__int128>(memory.get()) + memory.size()};
+        return {memory.address(), static_cast<__int128>(memory.address()) + memory.size()};
     const std::optional<AddressRange> found = detail::find_address_range(address);
     if (!found)
         return {};

@@ -3,6 +3,7 @@
 
 #include "arrays/capture_memory.h"
 #include "arrays/error_flags.h"
+#include "arrays/index_check.h"
 #include "arrays/kernel_table.h"
 #include "arrays/library_handles.h"
 #include "arrays/stream_pool.h"
@@ -198,11 +199,12 @@ std::shared_ptr<ArrayMemory> ArrayMemory::borrow(const std::shared_ptr<ArrayCont
 ArrayMemory::ArrayMemory(std::shared_ptr<ArrayContext> context, PooledMemory memory,
                          std::shared_ptr<detail::StreamPool> home)
     : context_(std::move(context)), home_(std::move(home)), block_(std::move(memory)),
-      address_(block_->get()), bytes_(block_->size()) {}
+      address_(block_->get()), bytes_(block_->size()), is_exposed_(false) {}
 
 ArrayMemory::ArrayMemory(std::shared_ptr<ArrayContext> context, CUdeviceptr address,
                          std::size_t bytes, std::shared_ptr<void> owner)
-    : context_(std::move(context)), owner_(std::move(owner)), address_(address), bytes_(bytes) {}
+    : context_(std::move(context)), owner_(std::move(owner)), address_(address), bytes_(bytes),
+      is_exposed_(true) {}
 
 /// A block of the default stream's pool returns to the pool by itself.
 ArrayMemory::~ArrayMemory() {

@@ -396,7 +396,7 @@ void assign(const Array &to, const Operand &from, Casting casting, StreamRef str
     }
     if (is_array && is_plain_copy(to, from.array())) {
         Work use(stream);
-        return copy_on_device_async(use.write(to), use.read(from.array()), to.bytes(),
+        return copy_on_device_async(use.write(to), use.read_only(from.array()), to.bytes(),
                                     use.stream());
     }
     if (!is_array && !to.dtype().is_opaque() && fill_by_driver(to, from.scalar(), stream))

@@ -162,6 +162,8 @@ std::string_view casting_name(Casting casting) noexcept {
 }
 
 std::string DType::name() const {
+    if (name_ != nullptr)
+        return name_;
     return is_opaque() ? "void" + std::to_string(8 * size_) : std::string(numpy_name(type_));
 }
 

@@ -5,6 +5,7 @@
 #include "arrays/array_axes.h"
 #include "arrays/device_code.h"
 #include "arrays/error_flags.h"
+#include "arrays/index_check.h"
 #include "arrays/kernel_arguments.h"
 #include "arrays/kernel_table.h"
 #include "arrays/word.h"
@@ -96,7 +97,7 @@ void launch(std::span<const IndexedAxis> axes, Indexing indexing, const Ends &en
         indexing.key(), name_of(indexing.task), [&] { return source_of(indexing); });
     KernelArguments arguments(use, ends.dense, ends.step, LibraryAddress{outside}, ends.base);
     for (const IndexedAxis &axis : axes)
-        arguments.add(axis.indices);
+        arguments.add(OnlyRead{axis.indices});
     for (const IndexedAxis &axis : axes)
         arguments.add(axis.extent);
     for (const IndexedAxis &axis : axes)
@@ -115,6 +116,28 @@ std::vector<FailedCheck> failures_of(std::span<const IndexedAxis> axes) {
     return failures;
 }
 
+/// The checks of the indices of all axes.
+class AxisChecks {
+  public:
+    AxisChecks(std::span<const IndexedAxis> axes, const Work &use) {
+        for (const IndexedAxis &axis : axes)
+            checks_.emplace_back(*axis.indices, axis.extent, use);
+    }
+    bool are_known() const {
+        return std::ranges::all_of(checks_, [](const auto &check) { return check.is_known(); });
+    }
+    /// `outside`: the first axis with an index out of bounds, or -1. Returns it.
+    int passed(int outside) const {
+        if (outside < 0)
+            for (const detail::IndexCheck &check : checks_)
+                check.pass();
+        return outside;
+    }
+
+  private:
+    std::vector<detail::IndexCheck> checks_;
+};
+
 /// The first axis with an index out of bounds, or -1.
 int run(std::span<const IndexedAxis> axes, const Indexing &indexing, const Ends &ends,
         StreamRef stream) {
@@ -122,10 +145,15 @@ int run(std::span<const IndexedAxis> axes, const Indexing &indexing, const Ends 
     if (indices.size() == 0)
         return -1;
     Work use(stream);
+    const AxisChecks checks(axes, use);
+    if (checks.are_known()) {
+        launch(axes, indexing, ends, 0, use);
+        return -1;
+    }
     ErrorFlags::Call outside(indices.context()->error_flags(), use,
                              [&] { return failures_of(axes); });
     launch(axes, indexing, ends, outside.address(), use);
-    return outside.wait(axes.size());
+    return checks.passed(outside.wait(axes.size()));
 }
 
 /// Copies elements between `dense` and `base` in words.
@@ -207,16 +235,21 @@ int scatter_indexed(const Array &base, const Array &in, std::span<const IndexedA
     indexing.is_small = axes[0].indices->size() <= small;
     if (indexing.is_small)
         return run(axes, indexing, {&in, step, &base}, stream);
+    Work use(stream);
+    const AxisChecks checks(axes, use);
+    if (checks.are_known()) {
+        launch(axes, indexing, {&in, step, &base}, 0, use);
+        return -1;
+    }
     // The second kernel is queued before the result of the check is known to the host.
     const std::int64_t one[] = {1};
     const Array failed = Array::scratch(base.context(), one, ScalarType::Int32, stream);
-    Work use(stream);
     ErrorFlags::Call outside(base.context()->error_flags(), use, [&] { return failures_of(axes); });
     fill_async<std::uint32_t>(use.write(failed), 0, 1, use.stream());
     launch(axes, {.task = Task::Check}, {.dense = &failed}, outside.address(), use);
     outside.mark_last_use(); // the host need not wait for the second kernel
     launch(axes, indexing, {&in, step, &base}, use.write(failed), use);
-    return outside.wait(axes.size());
+    return checks.passed(outside.wait(axes.size()));
 }
 
 } // namespace pycuda

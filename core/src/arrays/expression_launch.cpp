@@ -324,13 +324,13 @@ void ElementPlan::add_operands(KernelArguments &arguments) const {
     for (const Array &result : call_.results)
         arguments.add(result, next_offset());
     if (walk_.masked)
-        arguments.add(*call_.mask, walk_.mask_is_single ? 0 : next_offset());
+        arguments.add(OnlyRead{&*call_.mask}, walk_.mask_is_single ? 0 : next_offset());
     for (std::size_t k = 0; k < call_.operands.size(); ++k) {
         const Operand &operand = call_.operands[k];
         if (!operand.is_array())
             add_number(arguments, operand.scalar(), call_.types[k]);
         else
-            arguments.add(operand.array(), walk_.is_single(k) ? 0 : next_offset());
+            arguments.add(OnlyRead{&operand.array()}, walk_.is_single(k) ? 0 : next_offset());
     }
 }
 

@@ -40,6 +40,11 @@ struct LibraryAddress {
     CUdeviceptr address = 0;
 };
 
+/// An array that a kernel certainly does not change.
+struct OnlyRead {
+    const Array *array;
+};
+
 /// Stored on the stack; add the arguments in the order of the kernel's parameters. Arrays are added
 /// as Array objects, so that the launch records its use of their memory.
 class KernelArguments {
@@ -56,13 +61,16 @@ class KernelArguments {
     /// A number, or a struct of numbers. Pass an array instead of its address.
     template <class T>
         requires(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T> &&
-                 !std::same_as<T, CUdeviceptr>)
+                 !std::same_as<T, CUdeviceptr> && !std::same_as<T, OnlyRead>)
     void add(const T &value) noexcept {
         add(&value, sizeof value, alignof(T));
     }
     /// The address `offset` bytes after the array's first element.
     void add(const Array &array, std::int64_t offset = 0) {
         add_address(use_.read(array) + static_cast<CUdeviceptr>(offset));
+    }
+    void add(OnlyRead read, std::int64_t offset = 0) {
+        add_address(use_.read_only(*read.array) + static_cast<CUdeviceptr>(offset));
     }
     /// The array's address, or a null pointer if there is no array.
     void add(const Array *array) { add_address(array == nullptr ? 0 : use_.read(*array)); }

@@ -130,6 +130,7 @@ CUdeviceptr Work::add_check(std::span<const FailedCheck> failures) {
 
 /// Memory of the graph stays in its pool. Other memory is kept by the graph.
 void Work::note_captured(const std::shared_ptr<ArrayMemory> &memory) {
+    memory->expose(); // each launch of the graph may change the elements
     if (memory->is_of_capture(noted_->capture->id())) {
         if (!memory->is_at_home(stream_.get()))
             memory->is_shared_.store(true, std::memory_order_relaxed);
@@ -211,6 +212,7 @@ void Work::note_elsewhere(const std::shared_ptr<ArrayMemory> &memory) {
         const detail::OutsideCaptures outside;
         const ScopedContext scope(other);
         synchronize(memory->home());
+        memory->expose();
         return noted_->capture->keep(memory);
     }
     std::vector<std::shared_ptr<ArrayMemory>> &away = noted().away;

@@ -3,11 +3,15 @@
 
 #include "support/python_object.h"
 
+#include <pycuda/caller_lock.h>
+
 #include <nanobind/stl/string.h>
 
 #include <array>
 #include <atomic>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 
@@ -41,6 +45,14 @@ ScalarType integer_of(std::size_t size, bool is_signed) {
     }
 }
 
+/// A copy of the name that is never destroyed, for a DType.
+const char *kept_name(const std::string &name) {
+    static CallerMutex mutex;
+    static auto &names = *new std::set<std::string>;
+    std::lock_guard lock(mutex);
+    return names.insert(name).first->c_str();
+}
+
 DType examine(nb::handle dtype) {
     const char kind = nb::cast<std::string>(dtype.attr("kind"))[0];
     const auto size = nb::cast<std::size_t>(dtype.attr("itemsize"));
@@ -63,7 +75,7 @@ DType examine(nb::handle dtype) {
         throw_type_error("an array on the device cannot hold Python objects");
     if (size == 0) // sizes and strides are divided by it
         throw_type_error("an array on the device cannot hold elements of 0 bytes");
-    return DType::opaque(size);
+    return DType::opaque(size, kept_name(nb::cast<std::string>(nb::str(dtype))));
 }
 
 /// A type of elements, and numpy's dtype object of it.

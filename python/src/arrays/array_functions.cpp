@@ -253,7 +253,7 @@ void bind_array_functions(nb::module_ &module) {
                nb::arg("strides"), nb::arg("dtype").none());
     module.def("_array_is_dense", [](nb::handle self) {
         const Array &array = require_array(self, "self");
-        static_cast<void>(array.ptr()); // attributes that were set are checked first
+        static_cast<void>(array.address()); // attributes that were set are checked first
         return array.layout().is_dense(array.item_size());
     });
     module.def("_array_require_writable", [](nb::handle self, const std::string &role) {

@@ -76,6 +76,9 @@ PyObject *subscript(PyObject *self, PyObject *key) noexcept {
         BasicIndices indices;
         if (indices.read(key))
             return view_of_part(self, indices.all()).release().ptr();
+        if (is_array(key))
+            if (nb::object rows = selected_rows(self, key); !rows.is_none())
+                return rows.release().ptr();
         return nb::handle(self).attr("_get_item")(nb::handle(key)).release().ptr();
     });
 }

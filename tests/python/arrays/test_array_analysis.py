@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from pycuda import gpuarray
+from pycuda.arrays.statistics import correlation
 
 # numpy warns of means of empty arrays, pycuda does not.
 pytestmark = [
@@ -364,3 +365,21 @@ def test_reduceat(call):
 def test_refusals(call, message):
     with pytest.raises((ValueError, TypeError, IndexError), match=message):
         call(gpuarray.to_gpu(X))
+
+
+@pytest.mark.parametrize("dtype", ["f2", "f4", "f8", "c8"])
+@pytest.mark.parametrize("mode", ["full", "same", "valid"])
+def test_convolutions_of_infinities_add_nothing_outside_of_the_vectors(dtype, mode):
+    long = np.array([1, np.inf, 2, 3, -np.inf, 5, 6, 7] + [1] * 2000, dtype)
+    for short in (np.array([1, np.inf, 2], dtype), np.array([1, 2, 3], dtype)):
+        with np.errstate(invalid="ignore"):
+            expected = np.convolve(long, short, mode)
+        x, v = gpuarray.to_gpu(long), gpuarray.to_gpu(short)
+        if dtype != "c8":  # the products of complex infinities differ
+            assert np.array_equal(
+                np.convolve(x, v, mode).get(), expected, equal_nan=True
+            )
+        before = {"full": 2, "same": 1, "valid": 0}[mode]
+        kernels = correlation._correlated(x, v[::-1], before, expected.size).get()
+        ends = np.r_[0:2, -3:0]  # no element beside them is infinite twice
+        assert (np.isnan(kernels) == np.isnan(expected))[ends].all()

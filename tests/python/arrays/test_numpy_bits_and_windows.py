@@ -34,7 +34,8 @@ def test_packbits(dtype, order):
         for axis in range(-1, len(shape)):
             same("packbits", one, axis=axis, bitorder=order)
             same("packbits", one.T, axis=axis, bitorder=order)
-    same("packbits", np.array(5, dtype), bitorder=order)
+    for axis in (None, 0, -1):
+        same("packbits", np.array(5, dtype), axis=axis, bitorder=order)
 
 
 @pytest.mark.parametrize("order", ["big", "little"])
@@ -80,6 +81,12 @@ def test_windows(name):
     np.testing.assert_array_equal(gpuarray.kaiser(9, 0).get(), np.ones(9))
     x = np.linspace(-5, 5, 30)
     np.testing.assert_allclose(np.i0(on_device(x)).get(), np.i0(x), rtol=1e-12)
+
+
+def test_unwrap_of_bools():
+    x = np.random.default_rng(1).random((5, 9)) > 0.5
+    for words in ({}, {"period": 1}, {"period": 4}, {"discont": 0.1, "axis": 0}):
+        same("unwrap", x, exact=False, **words)
 
 
 def test_unwrap():

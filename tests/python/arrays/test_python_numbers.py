@@ -1,5 +1,7 @@
 """Python's ints of any size beside arrays, dtypes that no operation computes in, masks, and foreign operands: as in NumPy."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -32,7 +34,8 @@ np.interp(f, [0, 1], [0, 10**30]); np.take(x, 10**20); np.repeat(x, 10**20); np.
 np.digitize(k, [1, 10**20]); np.digitize(x, [10**21, 1]); np.setdiff1d(k, [1, 10**30])
 np.choose([0, 1, 0], [x, 10**20]); np.choose([0, 1, 0], [f, 1.5]); np.choose(b.astype(int), [f, 10**20]); np.choose([0, 1, 1], [b, 1j])
 np.round(x, 1.5); np.round(f, np.nan); np.insert(x, 1.5, 2); np.insert(x, 1.0, 2); np.bincount(b, minlength=4.0)
-np.unpackbits(b.astype('u1'), count=2.0)"""
+np.unpackbits(b.astype('u1'), count=2.0)
+np.where(b, -1, u); np.where(b, k, 2**63); np.where(b, b.astype('u1'), 300); np.where(b, -1, f)"""
 
 
 def outcome(text, names):
@@ -176,3 +179,31 @@ def test_subclasses_and_host_arrays_are_ours():
     own = Own((3,), np.float64).fill(1)
     assert type(np.add(gpuarray.zeros(3), own)) is gpuarray.GPUArray
     assert np.concatenate([gpuarray.zeros(1), own]).shape == (4,)
+
+
+@pytest.mark.parametrize(
+    ("values", "name"),
+    [
+        (np.array([1, 2], "m8[s]"), "timedelta64[s]"),
+        (np.array([1, 2], "M8[D]"), "datetime64[D]"),
+        (np.array([b"ab", b"c"]), "|S2"),
+        (np.zeros(2, [("a", "i4"), ("b", "f4")]), "[('a', '<i4'), ('b', '<f4')]"),
+    ],
+)
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x + x,
+        lambda x: x.sum(),
+        lambda x: gpuarray.sort(x),
+        lambda x: x.cumsum(),
+        lambda x: x.any(),
+        lambda x: x @ x,
+        lambda x: gpuarray.searchsorted(x, x),
+        lambda x: x[::-1].astype("i8"),
+        lambda x: gpuarray.median(x._reshape(1, 2)),
+    ],
+)
+def test_an_error_names_the_type_of_the_program(values, name, call):
+    with pytest.raises(TypeError, match=re.escape(name)):
+        call(gpuarray.to_gpu(values))

@@ -13,8 +13,8 @@
 //
 // All but SCATTER set `outside[k]`, which is host memory, if an index of array k is outside; so
 // does a small SCATTER. SCATTER by many blocks runs after a check: its `outside` is the `dense` of
-// the check, and it writes nothing if it is 1. Several elements in flight in each thread were
-// slower on an H200.
+// the check, and it writes nothing if it is 1. If `outside` is null, nothing is reported. Several
+// elements in flight in each thread were slower on an H200.
 #pragma once
 
 struct Geometry {
@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(256)
     if (place >= g.n)
         return;
 #if SCATTER
-    const bool failed = *outside; // the loads of indices do not wait for it
+    const bool failed = outside != nullptr && *outside; // the loads of indices do not wait for it
 #else
     const bool failed = false;
 #endif

@@ -95,7 +95,7 @@ std::string source_of(const Combining &combining) {
 /// Equals the kernels' struct.
 struct Geometry {
     std::int64_t n, width, extent, stride, value_row, value_column, cells;
-    std::int32_t copies;
+    std::int32_t copies, wrap;
 };
 
 struct Call {
@@ -109,8 +109,8 @@ void launch(const Call &call, const Array &base, CUdeviceptr failed, Work &use) 
     const Function &kernel = call.base.context()->kernels().find(
         call.combining.key(), std::string(operation_name(call.combining.operation)) + "_at",
         [&] { return source_of(call.combining); });
-    KernelArguments arguments(use, base, call.places, call.values, LibraryAddress{failed},
-                              call.geometry);
+    KernelArguments arguments(use, base, OnlyRead{&call.places}, OnlyRead{&call.values},
+                              LibraryAddress{failed}, call.geometry);
     arguments.launch(kernel, call.config);
 }
 
@@ -229,14 +229,15 @@ bool combine_rows(Operation operation, const Array &base, RowIndices indices, co
               base,
               places,
               values,
-              {n, width, extent, base.layout().stride(0), steps.row, steps.element, cells, 1}};
+              {n, width, extent, base.layout().stride(0), steps.row, steps.element, cells, 1,
+               indices.checked}};
     call.combining.width = width;
     call.combining.n = n;
     const bool serial = is_rolled();
     call.combining.is_small = indices.checked && n <= small && !serial;
     Work use(stream);
-    return run_checked({std::string(operation_name(operation)) + ".at()", places, extent,
-                        indices.checked, call.combining.is_small, n != 0},
+    return run_checked({std::string(operation_name(operation)) + ".at()", *indices.places, places,
+                        extent, indices.checked, call.combining.is_small, n != 0},
                        use, [&](CUdeviceptr failed) {
                            if (serial)
                                return run_serial(call, failed, use);

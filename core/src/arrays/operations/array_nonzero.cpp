@@ -23,6 +23,7 @@
 #include <pycuda/array_operation.h>
 #include <pycuda/array_scan.h>
 #include <pycuda/copy.h>
+#include <pycuda/index_check.h>
 #include <pycuda/launch.h>
 
 #include <algorithm>
@@ -151,6 +152,7 @@ Array nonzero(const Array &array, StreamRef stream) {
                  .type = in.scalar_type(),
                  .axes = static_cast<unsigned>(in.dimensions())},
                 in, arguments);
+    note_bounds(out, 0, std::ranges::max(in.shape()));
     return out;
 }
 

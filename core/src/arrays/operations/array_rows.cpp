@@ -4,8 +4,10 @@
 #include "arrays/array_axes.h"
 #include "arrays/device_code.h"
 #include "arrays/error_flags.h"
+#include "arrays/index_check.h"
 #include "arrays/word.h"
 
+#include "arrays/device/axes.cuh.h"
 #include "arrays/operations/device/rows.cuh.h"
 
 #include <pycuda/array_operation.h>
@@ -33,11 +35,17 @@ struct Copying {
     std::int64_t words = 1; ///< of a row
     std::int64_t n = 0;     ///< words of all rows
     bool is_small = false;
+    int axes = 0; ///< of a row whose words are not contiguous
 
     KernelKey key() const noexcept {
-        return {
-            KernelFamily::Rows,
-            {{task, 2}, {is_small, 1}, {index, 4}, {word, 5}, {words == 1, 1}, {is_wide(n), 1}}};
+        return {KernelFamily::Rows,
+                {{task, 2},
+                 {is_small, 1},
+                 {index, 4},
+                 {word, 5},
+                 {words == 1, 1},
+                 {is_wide(n), 1},
+                 {axes, 6}}};
     }
 };
 
@@ -52,19 +60,25 @@ std::string source_of(const Copying &copying) {
     for (auto [task, name] :
          {std::pair{Task::Take, "TAKE"}, {Task::Put, "PUT"}, {Task::Check, "CHECK"}})
         code += define(name, task == copying.task);
-    return code + define("SMALL", copying.is_small) + std::string(device_code::rows_cuh);
+    return code + define("SMALL", copying.is_small) + define("AXES", copying.axes) +
+           std::string(device_code::axes_cuh) + std::string(device_code::rows_cuh);
 }
 
 /// Equals the kernels' struct.
 struct Geometry {
-    std::int64_t n, words, extent, stride, dense_row, dense_word;
+    std::int64_t n, words, extent, stride, dense_row, dense_word, wrap;
 };
 
 void launch(const Copying &copying, const Array *dense, CUdeviceptr outside, const Array *base,
-            const Array &places, const Geometry &geometry, Work &use) {
+            const Array &places, const Geometry &geometry, Work &use, const Layout &row = {}) {
     const Function &kernel = places.context()->kernels().find(copying.key(), name_of(copying.task),
                                                               [&] { return source_of(copying); });
-    KernelArguments arguments(use, dense, LibraryAddress{outside}, base, places, geometry);
+    KernelArguments arguments(use, dense, LibraryAddress{outside}, base, OnlyRead{&places},
+                              geometry);
+    for (int axis = 0; axis < copying.axes; ++axis)
+        arguments.add(row.extent(axis));
+    for (int axis = 0; axis < copying.axes; ++axis)
+        arguments.add(row.stride(axis));
     arguments.launch_for(kernel, copying.is_small ? 1 : static_cast<std::size_t>(geometry.n),
                          block);
 }
@@ -84,8 +98,8 @@ std::vector<std::int64_t> selected_shape(const Array &base, const Array &places)
 }
 
 void check_arguments(const Array &base, const Array &places, const Array &dense) {
-    if (!has_rows(base))
-        throw std::invalid_argument("the elements of a row must be contiguous");
+    if (base.dimensions() == 0)
+        throw std::invalid_argument("an array without axes has no rows");
     check_index_type(places);
     if (dense.dtype() != base.dtype())
         throw std::invalid_argument("elements of " + dense.dtype().name() + " do not fit rows of " +
@@ -97,6 +111,41 @@ std::size_t word_of_rows(const Array &base, const Array &dense, std::int64_t row
     const auto stride = static_cast<std::uint64_t>(base.layout().stride(0));
     return word_bytes(static_cast<std::size_t>(row_bytes),
                       stride | base.misalignment() | dense.misalignment() | dense_steps);
+}
+
+/// The axes of the words of a row, as few as possible, in C order.
+Layout words_of_row(const Array &base, std::size_t word) {
+    const auto size = static_cast<std::int64_t>(word);
+    const auto item = static_cast<std::int64_t>(base.item_size());
+    Layout row;
+    for (int axis = 1; axis < base.dimensions(); ++axis)
+        row.append(base.layout().extent(axis), base.layout().stride(axis));
+    row.append(item / size, size);
+    Layout layouts[] = {row, Layout::contiguous(row.shape(), word)};
+    coalesce_to_axes(layouts);
+    return layouts[0];
+}
+
+/// Queues the check and the kernel, and waits for the check. False if an index is out of bounds.
+bool run_and_wait(const RowChecks &checks, Work &use, const std::function<void(CUdeviceptr)> &run) {
+    const Array &places = checks.places;
+    ErrorFlags::Call outside(places.context()->error_flags(), use, [&] {
+        return std::array{index_out_of_bounds(checks.call, 0, checks.extent)};
+    });
+    if (checks.has_work && checks.is_small) {
+        run(outside.address());
+        return outside.wait(1) < 0;
+    }
+    const std::int64_t one[] = {1};
+    const Array failed = Array::scratch(places.context(), one, ScalarType::Int32, use.stream());
+    fill_async<std::uint32_t>(use.write(failed), 0, 1, use.stream());
+    const auto n = static_cast<std::int64_t>(places.size());
+    launch({.task = Task::Check, .index = places.scalar_type(), .n = n}, &failed, outside.address(),
+           nullptr, places, {n, 1, checks.extent, 0, 0, 0, 1}, use);
+    outside.mark_last_use(); // the host need not wait for the second kernel
+    if (checks.has_work)
+        run(use.write(failed));
+    return outside.wait(1) < 0;
 }
 
 } // namespace
@@ -151,29 +200,21 @@ RowSteps row_steps(Array &in, const Array &base, const Array &places, StreamRef 
 }
 
 bool run_checked(const RowChecks &checks, Work &use, const std::function<void(CUdeviceptr)> &run) {
-    const Array &places = checks.places;
     if (!checks.checked) {
         if (checks.has_work)
             run(0);
         return true;
     }
-    ErrorFlags::Call outside(places.context()->error_flags(), use, [&] {
-        return std::array{index_out_of_bounds(checks.call, 0, checks.extent)};
-    });
-    if (checks.has_work && checks.is_small) {
-        run(outside.address());
-        return outside.wait(1) < 0;
+    const detail::IndexCheck check(checks.asked, checks.extent, use);
+    if (check.is_known()) {
+        if (checks.has_work)
+            run(0);
+        return true;
     }
-    const std::int64_t one[] = {1};
-    const Array failed = Array::scratch(places.context(), one, ScalarType::Int32, use.stream());
-    fill_async<std::uint32_t>(use.write(failed), 0, 1, use.stream());
-    const auto n = static_cast<std::int64_t>(places.size());
-    launch({.task = Task::Check, .index = places.scalar_type(), .n = n}, &failed, outside.address(),
-           nullptr, places, {n, 1, checks.extent, 0, 0, 0}, use);
-    outside.mark_last_use(); // the host need not wait for the second kernel
-    if (checks.has_work)
-        run(use.write(failed));
-    return outside.wait(1) < 0;
+    const bool inside = run_and_wait(checks, use, run);
+    if (inside)
+        check.pass();
+    return inside;
 }
 
 bool has_rows(const Array &array) noexcept {
@@ -195,7 +236,8 @@ bool take_rows(const Array &out, const Array &base, RowIndices indices, StreamRe
         throw std::invalid_argument("the array for the rows must be contiguous, of shape " +
                                     shape_text(selected_shape(base, places)) + ", not " +
                                     shape_text(out.shape()));
-    const std::int64_t bytes = row_size(base) * static_cast<std::int64_t>(base.item_size());
+    const auto item = static_cast<std::int64_t>(base.item_size());
+    const std::int64_t bytes = row_size(base) * item;
     const bool has_words = bytes != 0 && base.size() != 0;
     if (places.size() == 0 || (!has_words && !indices.checked))
         return true;
@@ -203,18 +245,29 @@ bool take_rows(const Array &out, const Array &base, RowIndices indices, StreamRe
     Work use(stream);
     const std::int64_t extent = base.layout().extent(0);
     Copying copying{.task = Task::Take, .index = from.scalar_type()};
-    copying.word = word_of_rows(base, out, bytes, 0);
+    const bool is_dense = has_rows(base);
+    std::uint64_t steps = 0;
+    if (!is_dense)
+        for (std::int64_t step : base.layout().strides())
+            steps |= static_cast<std::uint64_t>(step);
+    copying.word = word_of_rows(base, out, is_dense ? bytes : item, steps);
+    const Layout row = is_dense ? Layout() : words_of_row(base, copying.word);
+    copying.axes = row.dimensions();
     copying.words = bytes / static_cast<std::int64_t>(copying.word);
     copying.n = copying.words * static_cast<std::int64_t>(from.size());
-    const Geometry geometry{copying.n, copying.words, extent, base.layout().stride(0), 0, 0};
-    return run_checked(
-        {"x[indices]", from, extent, indices.checked, true, has_words}, use,
-        [&](CUdeviceptr outside) { launch(copying, &out, outside, &base, from, geometry, use); });
+    const Geometry geometry{copying.n, copying.words,  extent, base.layout().stride(0), 0,
+                            0,         indices.checked};
+    return run_checked({"x[indices]", places, from, extent, indices.checked, true, has_words}, use,
+                       [&](CUdeviceptr outside) {
+                           launch(copying, &out, outside, &base, from, geometry, use, row);
+                       });
 }
 
 bool put_rows(const Array &base, RowIndices indices, const Array &in, StreamRef stream) {
     const Array &places = *indices.places;
     check_arguments(base, places, in);
+    if (!has_rows(base))
+        throw std::invalid_argument("the elements of a row must be contiguous");
     base.require_writable("the array to assign to");
     Array dense = separate(in, base, stream);
     const RowSteps steps = row_steps(dense, base, places, stream);
@@ -239,11 +292,12 @@ bool put_rows(const Array &base, RowIndices indices, const Array &in, StreamRef 
     copying.is_small = indices.checked && copying.n <= small && base.size() != 0;
     const std::int64_t extent = base.layout().extent(0);
     const Geometry geometry{
-        copying.n,      copying.words, extent, base.layout().stride(0), steps.row * item / word,
-        repeats ? 0 : 1};
+        copying.n,       copying.words,  extent, base.layout().stride(0), steps.row * item / word,
+        repeats ? 0 : 1, indices.checked};
     Work use(stream);
     return run_checked(
-        {"x[indices] = y", to, extent, indices.checked, copying.is_small, base.size() != 0}, use,
+        {"x[indices] = y", places, to, extent, indices.checked, copying.is_small, base.size() != 0},
+        use,
         [&](CUdeviceptr failed) { launch(copying, &dense, failed, &base, to, geometry, use); });
 }
 

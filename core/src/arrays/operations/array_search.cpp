@@ -12,6 +12,7 @@
 #include <pycuda/array_operation.h>
 #include <pycuda/array_sort.h>
 #include <pycuda/called_function.h>
+#include <pycuda/index_check.h>
 
 #include <algorithm>
 #include <array>
@@ -107,6 +108,7 @@ Array search_sorted(const Array &sorted, const Array &values, SearchSide side, S
         return out;
     Work use(stream);
     search(out, sorted, values, side, 0, use);
+    note_bounds(out, 0, sorted.layout().extent(0) + 1);
     return out;
 }
 

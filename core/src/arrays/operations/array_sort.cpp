@@ -9,6 +9,7 @@
 #include <pycuda/array_operation.h>
 #include <pycuda/copy.h>
 #include <pycuda/device_traits.h>
+#include <pycuda/index_check.h>
 #include <pycuda/launch.h>
 
 #include <algorithm>
@@ -251,7 +252,9 @@ Array sort(const Array &in, int axis, const SortOptions &options) {
 }
 
 Array argsort(const Array &in, int axis, const SortOptions &options) {
-    return sort_rows(in, axis, true, options);
+    const Array order = sort_rows(in, axis, true, options);
+    note_bounds(order, 0, in.layout().extent(axis));
+    return order;
 }
 
 } // namespace pycuda

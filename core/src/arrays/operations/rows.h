@@ -39,8 +39,9 @@ struct RowSteps {
 RowSteps row_steps(Array &in, const Array &base, const Array &places, StreamRef stream);
 
 struct RowChecks {
-    std::string call; ///< "x[indices]", for errors
-    const Array &places;
+    std::string call;    ///< "x[indices]", for errors
+    const Array &asked;  ///< the indices of the call
+    const Array &places; ///< the same indices, contiguous
     std::int64_t extent; ///< rows of the base
     bool checked;        ///< else all indices are right
     bool is_small;       ///< the kernel checks the indices itself
@@ -49,7 +50,8 @@ struct RowChecks {
 
 /// Calls `run(failed)`, which queues a kernel that does nothing if the flag at `failed` is set; 0
 /// if there is no flag. Unless the kernel checks the indices itself, and sets the flag, one before
-/// it does. False if an index is out of bounds.
+/// it does. There is no flag either if the indices are known to be in bounds (index_check.h). False
+/// if an index is out of bounds.
 bool run_checked(const RowChecks &checks, Work &use, const std::function<void(CUdeviceptr)> &run);
 
 } // namespace pycuda

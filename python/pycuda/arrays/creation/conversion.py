@@ -181,6 +181,15 @@ def to_gpu(ary, allocator=None) -> GPUArray:
     return _driver._array_to_gpu(ary, allocator, None, None)
 
 
+def values_to_gpu(values: np.ndarray) -> GPUArray:
+    """As :func:`to_gpu` for values that a kernel reads. A single number is a fill, for which nothing waits."""
+    if values.ndim == 0 and values.dtype.kind in "biufc":
+        number = empty((), values.dtype)
+        _driver._array_assign(number, values.item())
+        return number
+    return to_gpu(values)
+
+
 @public(numpy=False)
 def to_gpu_async(ary, allocator=None, stream=None) -> GPUArray:
     """:func:`to_gpu` that returns before the copy is done. ``ary`` is kept alive until the copy is done.

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from pycuda._driver import _array_note_bounds as _note_bounds
 from pycuda._driver import _Work
 from pycuda.arrays.own_device import check_device
 from pycuda.arrays.registry import public
@@ -22,7 +23,10 @@ _INT64 = np.dtype(np.int64)
 
 def arange_of(count: int, dtype=np.int64, step: int = 1) -> GPUArray:
     """``count`` numbers: 0, step, 2 step ..."""
-    return _range(count, np.dtype(dtype), 0, step)
+    made = _range(count, np.dtype(dtype), 0, step)
+    if dtype is np.int64 and step == 1:
+        _note_bounds(made, 0, count)
+    return made
 
 
 @public(array_api=True, module=False)

@@ -97,7 +97,9 @@ def _is_big(bitorder: str) -> bool:
 
 
 def _along(array, axis):
-    """The contiguous array, flattened for None, and the axis from the front."""
+    """The contiguous array, flattened for None, and the axis from the front. An array without axes gets one."""
+    if array.ndim == 0 and axis is not None:
+        array = array._reshape(1)
     if axis is None:
         array, axis = array._ravel(), 0
     else:

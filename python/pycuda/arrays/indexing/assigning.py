@@ -6,7 +6,11 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.conversion import as_array, holds_arrays, to_gpu
+from pycuda.arrays.creation.conversion import (
+    as_array,
+    holds_arrays,
+    values_to_gpu,
+)
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing import items as _items
 from pycuda.arrays.indexing.grids import unravel_index
@@ -25,7 +29,7 @@ def values_for(a, values, casting: str = "unsafe"):
     """Values that elements of ``a`` are set to. Numbers and lists become its type as they would one by one."""
     is_number = isinstance(values, np.generic)
     if is_number or not hasattr(values, "dtype") and not holds_arrays(values):
-        return to_gpu(np.asarray(values, a.dtype))
+        return values_to_gpu(np.asarray(values, a.dtype))
     values = as_array(values)
     if not np.can_cast(values.dtype, a.dtype, casting):
         raise TypeError(

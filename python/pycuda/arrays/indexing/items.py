@@ -91,7 +91,7 @@ def select(ary, items: tuple):
         mask = items[0]
         mask = mask if isinstance(mask, ArrayBase) else to_gpu(mask)
         return _driver._array_compress(ary, mask)
-    if _are_places_of_rows(items, ary):
+    if ary.ndim and _are_places(items):
         return _take_rows(ary, items[0])
     return _AdvancedIndex(ary, items).take()
 
@@ -116,7 +116,7 @@ def _assign_selected(ary, items, value) -> None:
         value = lent
     if len(items) == 1 and _is_mask_of(items[0], ary) and _is_single(value):
         return _assign_where(ary, items[0], value)
-    if _are_places_of_rows(items, ary):
+    if ary.ndim and _are_places(items) and _driver._array_has_rows(ary):
         return _put_rows(ary, items[0], value)
     if len(items) == 1 and _is_mask_of(items[0], ary) and _driver._is_captured():
         return _assign_in_order(ary, items[0], value)
@@ -223,12 +223,11 @@ def _fits(mask, extents) -> bool:
 # One array of integers for the first axis: the frequent case, without the work of the general one
 
 
-def _are_places_of_rows(items: tuple, ary) -> bool:
-    if len(items) != 1 or not ary.ndim:
+def _are_places(items: tuple) -> bool:
+    if len(items) != 1:
         return False
     places = items[0]
-    is_index = isinstance(places, (ArrayBase, np.ndarray)) and places.dtype.kind in "iu"
-    return is_index and _driver._array_has_rows(ary)
+    return isinstance(places, (ArrayBase, np.ndarray)) and places.dtype.kind in "iu"
 
 
 def as_places(places):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pycuda import _driver
+from pycuda._driver import ArrayBase
 from pycuda.arrays.creation.conversion import as_array, as_operand, put_back
 from pycuda.arrays.creation.filled import zeros
 from pycuda.arrays.indexing import items as _items
@@ -49,7 +50,18 @@ def where(condition, x=None, y=None, *, out=None, stream=None):
         if condition.dtype.kind != "b":
             condition = condition != 0
         x, y = (as_operand(one) for one in (x, y))
+        x, y = _as_in_array(x, y), _as_in_array(y, x)
         return _driver._array_apply("where", condition, x, y, out=out)
+
+
+def _as_in_array(number, other):
+    """A Python integer beside an array of integers. As in NumPy's where(), one that does not fit wraps around."""
+    if type(number) is not int or not isinstance(other, ArrayBase) or other.dtype.kind not in "iu":  # fmt: skip
+        return number
+    limits = np.iinfo(other.dtype)
+    if limits.min <= number <= limits.max or not -(1 << 63) <= number < 1 << 64:
+        return number
+    return np.asarray(number).astype(other.dtype)[()]
 
 
 @public(array_api=True)
@@ -123,6 +135,16 @@ def take(a, indices, axis=None, out=None, mode: str = "raise", *, stream=None):
     if stream is not None:
         with _driver._Work(stream):
             return take(a, indices, axis, out, mode)
+    if (
+        out is None
+        and mode == "raise"
+        and (axis is None or axis == 0)
+        and isinstance(a, ArrayBase)
+        and isinstance(indices, ArrayBase)
+    ):
+        taken = _driver._array_take(a, indices, axis is None)
+        if taken is not None:
+            return taken
     array = as_array(a)
     array = array._ravel() if axis is None or array.ndim == 0 else array
     axis = 0 if axis is None else _axes.normalize_axis(axis, array.ndim)

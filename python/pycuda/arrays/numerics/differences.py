@@ -121,7 +121,7 @@ def unwrap(p, discont=None, axis: int = -1, *, period=6.283185307179586):
 
 @fuse
 def _missing_periods(later, earlier, period, half, limit, is_even):
-    step = later - earlier
+    step = later != earlier if later.dtype.kind == "b" else later - earlier
     rest = (step + half) % period - half
     if is_even:  # a step up of half a period stays one
         rest = np.where((rest == -half) & (step > 0), half, rest)

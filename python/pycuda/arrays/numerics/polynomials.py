@@ -141,9 +141,10 @@ def vander(x, N=None, increasing: bool = False):
         raise ValueError(f"vander() expects a vector, not {x.ndim} axes")
     count = x.size if N is None else N
     kind = np.promote_types(x.dtype, int)
-    powers = arange_of(count)
+    # Powers are made in their type, and power() converts the elements: one kernel for each.
+    powers = arange_of(count, kind if kind.kind in "iu" else np.float64)
     powers = powers if increasing else powers[::-1]
-    return UFUNCS["power"](x.astype(kind)[:, None], powers.astype(kind))
+    return UFUNCS["power"](x[:, None], powers)
 
 
 @public()

@@ -14,7 +14,7 @@ import numpy as np
 
 from pycuda import _device_code, _driver
 from pycuda._driver import ArrayBase
-from pycuda.arrays.creation.conversion import as_array
+from pycuda.arrays.creation.conversion import as_array, values_to_gpu
 from pycuda.arrays.creation.filled import empty
 from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.items import (
@@ -149,8 +149,8 @@ def _values_of_engine(name: str, a, b):
             own = host.astype(a.dtype)
             exact = a.dtype.kind in "fc" and host.dtype.kind in "biuf" or name in _MODULAR and host.dtype.kind in "biu"  # fmt: skip
             if exact and own == host:
-                return as_array(own)
-        b = as_array(host)
+                return values_to_gpu(own)
+        b = values_to_gpu(host)
     if b.dtype != a.dtype and name in _MODULAR and a.dtype.kind in "iu" and b.dtype.kind in "biu":  # fmt: skip
         return b.astype(a.dtype)
     return b

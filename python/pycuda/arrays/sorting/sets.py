@@ -111,9 +111,9 @@ def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     array([2, 3])
     """
     a, b = as_array(ar1)._ravel(), as_array(ar2)._ravel()
-    if not return_indices and (joined := _joined_if_small(a, b)) is not None:
-        return choose(joined, "both", a.size)[0]
     if not assume_unique:
+        if not return_indices and (joined := _joined_if_small(a, b)) is not None:
+            return choose(joined, "both", a.size)[0]
         a, first_a = unique(a, return_index=True)
         b, first_b = unique(b, return_index=True)
     joined = concatenate((a, b))
@@ -159,9 +159,9 @@ def setxor1d(ar1, ar2, assume_unique=False):
     array([1, 2])
     """
     a, b = as_array(ar1)._ravel(), as_array(ar2)._ravel()
-    if (small := _joined_if_small(a, b)) is not None:
-        return choose(small, "either", a.size)[0]
     if not assume_unique:
+        if (small := _joined_if_small(a, b)) is not None:
+            return choose(small, "either", a.size)[0]
         a, b = unique(a), unique(b)
     joined = _sort(concatenate((a, b)), 0)
     if joined.size == 0:

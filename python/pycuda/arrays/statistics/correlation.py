@@ -39,13 +39,14 @@ def _correlation(a, v, mode: str, what: str):
     m = v.size
     before = {"full": m - 1, "same": m // 2, "valid": 0}[mode]
     after = {"full": m - 1, "same": m - 1 - m // 2, "valid": 0}[mode]
-    if not _driver._array_threads_are_cores():
-        if m <= _most_taps(kind):
-            return _correlated(a, v, before, a.size + before + after - m + 1)
-    elif kind.char in "fdFD" and _driver._array_host_has_arrays():
+    on_cores = _driver._array_threads_are_cores()
+    if on_cores and kind.char in "fdFD" and _driver._array_host_has_arrays():
         result = _host.call(np.correlate, a, v.conj(), mode=mode)
         if result is not None:
             return result
+    # In a product of matrices, the zeros that are added at the ends are multiplied too: 0 * infinity is not 0.
+    if (not on_cores or kind.kind in "fc") and m <= _most_taps(kind):
+        return _correlated(a, v, before, a.size + before + after - m + 1)
     padded = zeros(a.size + before + after, kind)
     padded[before : before + a.size] = a
     return matmul(_windows(padded, m), v.copy())

@@ -16,8 +16,8 @@
 //   PARTS         1 if it is a sum or a difference of complex numbers, whose parts are independent
 //   ADDS          -1 for differences, else 1
 //
-// Indices out of bounds are skipped. If `failed` is null, so are negative ones; else they count
-// from the end. With *failed not 0, nothing is written.
+// Indices out of bounds are skipped. If `failed` is not null and *failed is not 0, nothing is
+// written.
 #pragma once
 
 typedef Step::O T;
@@ -26,7 +26,7 @@ typedef Step::O T;
 // a row; rows of the base and their distance in bytes; elements of a table.
 struct Geometry {
     long long n, width, extent, stride, value_row, value_column, cells;
-    int copies;
+    int copies, wrap; // wrap: whether negative indices count from the end
 };
 
 #if !TASK_SERIAL && !NATIVE_ADD && !PARTS
@@ -89,7 +89,7 @@ __device__ __forceinline__ void step_at(T *element, T value) {
     const Count row = ONE ? i : i / Count(g.width);                                                \
     [[maybe_unused]] const Count column = ONE ? 0 : i - row * Count(g.width);                      \
     long long place = places[row];                                                                 \
-    if (place < 0 && failed != nullptr)                                                            \
+    if (place < 0 && g.wrap)                                                                       \
         place += g.extent;                                                                         \
     const bool inside = place >= 0 && place < g.extent;
 
@@ -162,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(ONE ? 1 : 32)
     base += blockIdx.y * g.cells * sizeof(T);
     for (long long row = first; row < last; ++row) {
         long long place = places[row];
-        if (place < 0 && failed != nullptr)
+        if (place < 0 && g.wrap)
             place += g.extent;
         if (place < 0 || place >= g.extent)
             continue;

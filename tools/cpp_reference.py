@@ -79,7 +79,7 @@ GROUPS = {
     "tools": Group(
         "Check modes, profiles, NCCL",
         "What softcuda reports about kernels, and communication between devices.",
-        "check_modes profile nccl",
+        "check_modes profile noted_operation nccl",
     ),
 }
 

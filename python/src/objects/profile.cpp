@@ -28,7 +28,7 @@ void bind_profile(nb::module_ &module) {
                "The bits of the profile's modes that are on: 1 timeline, 2 counters.");
     module.def("_set_profile_modes", set_profile_modes,
                "Turn these modes of the profile on, and the others off.");
-    module.def("_profile_report", profile_report, "What was recorded so far, as JSON text.");
+    module.def("_profile_report", profile_report, "The record so far, as JSON text.");
     module.def("_note_host_work", note_host_work,
                "Add work of this thread to the timeline: monotonic nanoseconds.");
     module.def("_note_operations", note_operations,
@@ -37,7 +37,7 @@ void bind_profile(nb::module_ &module) {
     module.def("_operation_launches", launches,
                "The launches of array kernels by operations: a list of (kernel, grid, block, "
                "dynamic shared memory, operation, number).");
-    module.def("_forget_profile", forget_profile, "Forget what was recorded.");
+    module.def("_forget_profile", forget_profile, "Empty the record.");
 }
 
 } // namespace pycuda::python

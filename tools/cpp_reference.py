@@ -79,7 +79,7 @@ GROUPS = {
     "tools": Group(
         "Check modes, profiles, NCCL",
         "What softcuda reports about kernels, and communication between devices.",
-        "check_modes profile nccl",
+        "check_modes profile noted_operation nccl",
     ),
 }
 
@@ -144,6 +144,14 @@ def plain(element: ElementTree.Element | None) -> str:
 
 def escape(text: str) -> str:
     return re.sub(r"([*`|\\]|_(?=\W|$))", r"\\\1", text)
+
+
+def with_code(text: str) -> str:
+    """A line of a comment as reStructuredText: `code` as ``code``."""
+    words = escape(text).split("\\`")
+    return "".join(
+        f"``{word}``" if number % 2 else word for number, word in enumerate(words)
+    )
 
 
 def inline(element: ElementTree.Element) -> str:
@@ -381,7 +389,7 @@ def header_section(name: str, entries: list[Entry]) -> str:
         f".. _cpp-{name.replace('_', '-')}:\n",
         heading(f"{name}.h", "-"),
         f":source:`{path}`\n",
-        f"{first}\n",
+        f"{with_code(first)}\n",
         f"{rest}\n" if rest else "",
         summary(entries) if len(entries) > 1 else "",
         *(show(entry, str(path)) for entry in entries),
@@ -412,7 +420,7 @@ def index() -> str:
         for header in names(group):
             about = about_header(ROOT / INCLUDE / f"pycuda/{header}.h")[0]
             anchor = f"cpp-{header.replace('_', '-')}"
-            text += f"   * - :ref:`{header}.h <{anchor}>`\n     - {escape(about)}\n"
+            text += f"   * - :ref:`{header}.h <{anchor}>`\n     - {with_code(about)}\n"
         text += "\n"
     return text
 

@@ -1,4 +1,4 @@
-"""Source texts of kernels, so that a profile can show their lines."""
+"""What a profile shows of kernels beyond the driver's record: source texts, and operations on arrays."""
 
 from __future__ import annotations
 
@@ -47,6 +47,11 @@ def texts() -> dict[str, str]:
         return {**_kept, **_OWN}
 
 
+def operations() -> list[tuple]:
+    """The launches of kernels by operations on arrays: (kernel, grid, block, dynamic shared memory, operation, number)."""
+    return _driver._operation_launches()
+
+
 def origin_of(function: _driver.Function) -> tuple[str, object] | tuple[None, None]:
     """The source of a kernel and how it was compiled; None for a kernel that was not compiled from a source."""
     with _lock:
@@ -65,8 +70,9 @@ def _write(path: str) -> None:
     import json  # imported here, so that importing pycuda is fast
 
     with open(path.replace("%p", str(os.getpid())), "w", encoding="utf-8") as file:
-        json.dump({**_kept, **_OWN}, file)
+        json.dump({"sources": {**_kept, **_OWN}, "operations": operations()}, file)
 
 
 if _path := os.environ.get("PYCUDA_PROFILE_SOURCES"):
+    _driver._note_operations(True)
     atexit.register(_write, _path)

@@ -238,7 +238,9 @@ class Out(ArgumentHandler):
 
 
 class InOut(In, Out):
-    """A host array that a kernel reads and writes. It is copied both ways; the call waits for the result.
+    """A host array that a kernel reads and writes.
+
+    The array is copied to the device before the kernel runs, and back afterwards. The call waits for the result.
 
     >>> module = compiler.SourceModule("__global__ void f(int *x) { *x += 1; }")
     >>> x = np.int32([4])

@@ -7,7 +7,7 @@ Load the extension, then write kernels in a cell::
     %%cuda -std=c++17
     __global__ void twice(float *a) { a[threadIdx.x] *= 2; }
 
-Then the notebook's variable ``twice`` is the kernel, and ``_cuda_module`` is the module. Words behind ``%%cuda`` are
+Then the notebook's variable ``twice`` is the kernel, and ``_cuda_module`` is the module. Words after ``%%cuda`` are
 options of the compiler, or parameters of :class:`pycuda.compiler.SourceModule`, such as ``no_extern_c=True``. A cell may
 use functions, types and macros of earlier cells. Messages call the cell ``cell 7``, by its number in the notebook, and
 count its lines from the magic on.
@@ -19,7 +19,7 @@ count its lines from the magic on.
 ``%cuda_reset``           make a new context after a kernel's fault; all arrays and kernels are lost
 ========================  =================================================================================
 
-A name behind ``%%cuda_check`` or ``%%cuda_profile`` becomes the variable that holds the result.
+A name after ``%%cuda_check`` or ``%%cuda_profile`` becomes the variable that holds the result.
 """
 
 from __future__ import annotations

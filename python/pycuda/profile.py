@@ -133,7 +133,11 @@ class Profile:
 
 
 def _current() -> Record:
-    return _profile_data.parse(_driver._profile_report(), _profile_sources.texts())
+    return _profile_data.parse(
+        _driver._profile_report(),
+        _profile_sources.texts(),
+        _profile_sources.operations(),
+    )
 
 
 def profile(counters: bool = True, timeline: bool = True) -> Profile:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 #: Lanes of a warp.
@@ -139,7 +139,8 @@ class Kernel:
     registers: of a thread, on softcuda an estimate. source: the text that the kernel was compiled from,
     "" if it is unknown. processor: "CPU" on softcuda, "GPU" with NVIDIA's driver, for which there are no
     counters, only times. is_own: whether it is a kernel of the Python package itself, such as one for an operation on arrays,
-    whose source is no concern of the program.
+    whose source is no concern of the program. operations: for such a kernel, the operations on arrays that launched the
+    kernel, such as "mean(float32[1000, 300], axis=1)", each with its number of launches.
     """
 
     name: str
@@ -161,6 +162,7 @@ class Kernel:
     source: str = field(default="", repr=False)
     processor: str = "CPU"
     is_own: bool = False
+    operations: dict[str, int] = field(default_factory=dict)
 
     @property
     def key(self) -> tuple:
@@ -295,7 +297,12 @@ def _add(a: Access, b: Access) -> Access:
     return replace(a, **sums)
 
 
-def _kernel(value: dict, sources: dict[str, str], processor: str) -> Kernel:
+def _kernel(
+    value: dict,
+    sources: Mapping[str, str],
+    processor: str,
+    launched: dict[tuple, dict[str, int]],
+) -> Kernel:
     special = {
         "grid": tuple(value["grid"]),
         "block": tuple(value["block"]),
@@ -311,19 +318,34 @@ def _kernel(value: dict, sources: dict[str, str], processor: str) -> Kernel:
     prefix = sources.get(OWN, "")
     if prefix and value["name"].startswith(prefix) and not has_source:
         operation = value["name"].removeprefix(prefix)
-        special |= {"name": operation, "source": "", "is_own": True}
+        shape = (*value["grid"], *value["block"], value["dynamic_shared_bytes"])
+        operations = launched.get((value["name"], *shape), {})
+        special |= {
+            "name": operation,
+            "source": "",
+            "is_own": True,
+            "operations": operations,
+        }
     return Kernel(**{**value, **special})
 
 
-def parse(text: str, sources: dict[str, str]) -> Record:
+def parse(
+    text: str, sources: Mapping[str, str] = {}, operations: Iterable[Iterable] = ()
+) -> Record:
     """The record in a report of softcuda. Raises ValueError if the text is not a report.
 
-    sources: the source of kernels by their names; see OWN for one further key.
+    sources: the source of kernels by their names; see OWN for one further key. operations: the launches of kernels by
+    operations on arrays: (kernel, grid, block, dynamic shared memory, operation, number).
     """
     value = json.loads(text)
     processor = value.get("processor", "CPU")
+    launched: dict[tuple, dict[str, int]] = {}
+    for name, grid, block, shared, operation, count in operations:
+        launched.setdefault((name, *grid, *block, shared), {})[operation] = count
     return Record(
-        tuple(_kernel(kernel, sources, processor) for kernel in value["kernels"]),
+        tuple(
+            _kernel(kernel, sources, processor, launched) for kernel in value["kernels"]
+        ),
         tuple(Event(**event, process=value["process"]) for event in value["events"]),
         value["events_left_out"],
     )
@@ -365,8 +387,13 @@ def _kernel_since(kernel: Kernel, before: Kernel) -> Kernel:
     counts = ("launches", "failures", "nanoseconds")
     old_lines = {(line.file, line.line): line for line in before.lines}
     old_accesses = {access.key: access for access in before.accesses}
+    new_launches = {
+        operation: count - before.operations.get(operation, 0)
+        for operation, count in kernel.operations.items()
+    }
     return replace(
         kernel,
+        operations={name: count for name, count in new_launches.items() if count},
         **_difference(kernel, before, counts),
         lines=tuple(
             _line_since(line, old_lines.get((line.file, line.line)))

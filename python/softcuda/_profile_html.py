@@ -26,6 +26,7 @@ from softcuda._profile_text import (
     OWN_HEAD,
     by_cost,
     duration,
+    has_own,
     heading,
     number,
     own_rows,
@@ -75,6 +76,7 @@ _STYLE = """
 .pycuda-profile td { text-align: right; padding: 1px 10px; white-space: nowrap;
   font-variant-numeric: tabular-nums; }
 .pycuda-profile th.left, .pycuda-profile td.left { text-align: left; }
+.pycuda-profile td.wide { white-space: normal; min-width: 10em; }
 .pycuda-profile td.source { text-align: left; white-space: pre; font-family: ui-monospace, monospace;
   width: 99%; border-left: 1px solid var(--line); }
 .pycuda-profile td.line { color: var(--soft); }
@@ -298,22 +300,21 @@ def _kernel(kernel: Kernel, kernel_id: str) -> str:
 
 
 def _own(record: Record) -> str:
-    """The package's own kernels as one table."""
-    own = [kernel for kernel in record.kernels if kernel.is_own]
-    if not own:
+    """The operations on arrays as one table."""
+    if not has_own(record):
         return ""
     first, *others = OWN_HEAD
     head = f'<th class="left">{first}</th>' + "".join(
         f"<th>{word}</th>" for word in others
     )
     rows = "".join(
-        f'<tr><td class="left">{escape(name)}</td>'
+        f'<tr><td class="left wide">{escape(name)}</td>'
         + "".join(f"<td>{escape(cell)}</td>" for cell in cells)
         + "</tr>"
-        for name, *cells in own_rows(own, record.kernels)
+        for name, *cells in own_rows(record)
     )
     return (
-        f'<section><h2>Array operations</h2><div class="soft">{escape(own_title(own))}</div>'
+        f'<section><h2>Array operations</h2><div class="soft">{escape(own_title(record))}</div>'
         f'<div class="scroll"><table><tr>{head}</tr>{rows}</table></div></section>'
     )
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from softcuda._profile_advice import NO_LINE, advice_for
 from softcuda._profile_data import WARP, Access, Event, Kernel, Line, Record, ratio
@@ -169,15 +171,44 @@ OWN_HEAD = (
     "time",
     "share",
     "launches",
-    "grid",
-    "block",
     "instructions",
     "bytes",
 )
+#: The events of NumPy's functions on the memory of arrays: "numpy.matmul: matmul(float32[3, 3], float32[3, 3])".
+BY_NUMPY = "numpy."
 
 
-def own_title(kernels: list[Kernel]) -> str:
+@dataclass
+class _Operation:
+    """A row of the table of array operations."""
+
+    nanoseconds: int = 0
+    kernels: list[Kernel] = field(default_factory=list)
+
+    def cells(self, total: int) -> tuple[str, ...]:
+        counted = [kernel for kernel in self.kernels if kernel.lines]
+        launches = sum(kernel.launches for kernel in self.kernels)
+        return (
+            duration(self.nanoseconds),
+            f"{ratio(self.nanoseconds, total):.0%}",
+            str(launches) if self.kernels else "-",
+            number(sum(k.instructions for k in counted)) if counted else "-",
+            size(sum(kernel.bytes for kernel in counted)) if counted else "-",
+        )
+
+
+def has_own(record: Record) -> bool:
+    """Whether the program computed with arrays."""
+    return any(kernel.is_own for kernel in record.kernels) or any(
+        event.name.startswith(BY_NUMPY) for event in record.events
+    )
+
+
+def own_title(record: Record) -> str:
     """One sentence about the package's own kernels."""
+    kernels = [kernel for kernel in record.kernels if kernel.is_own]
+    if not kernels:
+        return "computed by NumPy"
     time = sum(kernel.nanoseconds for kernel in kernels)
     launches = sum(kernel.launches for kernel in kernels)
     form = ""
@@ -188,35 +219,39 @@ def own_title(kernels: list[Kernel]) -> str:
     )
 
 
-def own_rows(
-    kernels: list[Kernel], all_kernels: Iterable[Kernel]
-) -> list[tuple[str, ...]]:
-    """A row for each of the package's own kernels, the longest time first. Shares are of the time of all kernels."""
-    total = sum(kernel.nanoseconds for kernel in all_kernels)
-    return [
-        (
-            kernel.name,
-            duration(kernel.nanoseconds),
-            f"{ratio(kernel.nanoseconds, total):.0%}",
-            str(kernel.launches),
-            shape(kernel.grid),
-            shape(kernel.block),
-            number(kernel.instructions) if kernel.lines else "-",
-            size(kernel.bytes) if kernel.lines else "-",
-        )
-        for kernel in sorted(kernels, key=lambda kernel: -kernel.nanoseconds)
-    ]
+def _launched_by(kernel: Kernel) -> str:
+    """The operations that launched a kernel. The counts of a kernel with one grid are not divided between operations."""
+    first, *others = kernel.operations or (kernel.name,)
+    if len(others) > 1:
+        return f"{first} and {len(others)} other operations: kernel {kernel.name}"
+    return f"{first} and {others[0]}: kernel {kernel.name}" if others else first
+
+
+def own_rows(record: Record) -> list[tuple[str, ...]]:
+    """A row for each operation on arrays, the longest time first. Shares are of the time of all kernels and of NumPy."""
+    operations: dict[str, _Operation] = defaultdict(_Operation)
+    total = sum(kernel.nanoseconds for kernel in record.kernels)
+    for kernel in record.kernels:
+        if kernel.is_own:
+            row = operations[_launched_by(kernel)]
+            row.nanoseconds += kernel.nanoseconds
+            row.kernels.append(kernel)
+    for event in record.events:
+        if event.name.startswith(BY_NUMPY):
+            function, _, operation = event.name.partition(": ")
+            taken = event.end - event.begin
+            operations[f"{operation or function}, by NumPy"].nanoseconds += taken
+            total += taken
+    by_time = sorted(operations.items(), key=lambda item: -item[1].nanoseconds)
+    return [(name, *row.cells(total)) for name, row in by_time]
 
 
 def _describe_own(record: Record, paint) -> list[str]:
-    own = [kernel for kernel in record.kernels if kernel.is_own]
-    if not own:
+    if not has_own(record):
         return []
-    table = _table(
-        [OWN_HEAD, *own_rows(own, record.kernels)], right=len(OWN_HEAD), left=1
-    )
+    table = _table([OWN_HEAD, *own_rows(record)], right=len(OWN_HEAD), left=1)
     return [
-        paint(_BOLD, "array operations") + f": {own_title(own)}",
+        paint(_BOLD, "array operations") + f": {own_title(record)}",
         *(f"  {row}" for row in table),
         "",
     ]
@@ -231,9 +266,11 @@ def _total(events: Iterable[Event], activity: str) -> tuple[int, int, int]:
 def timeline_lines(record: Record) -> list[str]:
     """The number, the time and the bytes of each kind of event, a line each."""
     lines = []
-    by_numpy = [event for event in record.events if event.name.startswith("numpy.")]
-    for name in dict.fromkeys(event.name for event in by_numpy):
-        taken = [event.end - event.begin for event in by_numpy if event.name == name]
+    by_numpy = [e for e in record.events if e.name.startswith(BY_NUMPY)]
+    calls = defaultdict(list)
+    for event in by_numpy:
+        calls[event.name.partition(": ")[0]].append(event.end - event.begin)
+    for name, taken in calls.items():
         lines.append(
             f"{times(len(taken), 'call')} of {name} on arrays, {duration(sum(taken))}"
         )

@@ -20,8 +20,8 @@ def _read(folder: Path) -> list[Record]:
     records = []
     for path in sorted(folder.glob("*.json")):
         sources = path.with_suffix(".sources")
-        texts = json.loads(sources.read_text()) if sources.exists() else {}
-        records.append(_profile_data.parse(path.read_text(), texts))
+        known = json.loads(sources.read_text()) if sources.exists() else {}
+        records.append(_profile_data.parse(path.read_text(), **known))
     return records
 
 

@@ -55,8 +55,10 @@ constexpr bool kinds_agree(ValueKind wanted, ValueKind given) noexcept {
 /// The argument block of one launch. The function must outlive it.
 class ArgumentBlock {
   public:
+    /// Blocks of up to this many bytes need no allocation.
     static constexpr std::size_t inline_bytes = 4096;
 
+    /// An empty block for one launch of `function`. Throws std::bad_alloc.
     explicit ArgumentBlock(const Function &function)
         : function_(function), layout_(function.layout()), bytes_(inline_storage_) {
         if (layout_.block_size() > inline_bytes) [[unlikely]]
@@ -88,6 +90,7 @@ class ArgumentBlock {
         return true;
     }
 
+    /// As try_push() for an address.
     [[nodiscard]] bool try_push_pointer(CUdeviceptr address) noexcept {
         return try_push(&address, sizeof address, ValueKind::Pointer);
     }
@@ -95,10 +98,13 @@ class ArgumentBlock {
     /// A number without a fixed size, such as a Python int: converted to the parameter's type.
     /// False if the parameter's kind is unknown, or if the value does not fit.
     [[nodiscard]] bool try_push_integer(std::int64_t value) noexcept;
+    /// As above for a value without a sign.
     [[nodiscard]] bool try_push_integer(std::uint64_t value) noexcept;
     /// As above for a real number; only a floating-point parameter accepts it.
     [[nodiscard]] bool try_push_real(double value) noexcept;
 
+    /// As try_push_pointer(), but throws ArgumentError, which names the parameter, if the parameter
+    /// takes no address.
     void push_pointer(CUdeviceptr address) {
         if (!try_push_pointer(address)) [[unlikely]]
             reject("a device pointer");
@@ -118,6 +124,7 @@ class ArgumentBlock {
         check_count(next_);
         return bytes_;
     }
+    /// The size of the block in bytes. For an unknown layout, the bytes that were pushed so far.
     std::size_t size() const noexcept { return layout_.known() ? layout_.block_size() : end_; }
 
   private:

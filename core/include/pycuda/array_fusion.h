@@ -29,8 +29,8 @@ struct TypedExpression;
 /// One operation of a fusion. Its operands are values: first come the inputs, then the results of
 /// the steps in order; or constants.
 struct FusedStep {
-    Operation operation;
-    std::vector<int> operands;
+    Operation operation;       ///< what the step computes
+    std::vector<int> operands; ///< values: inputs, then results of steps; or constant()
     /// The type of the result if it differs from the operation's type: Copy with a type is a cast.
     std::optional<ScalarType> cast = {};
 };
@@ -40,6 +40,7 @@ struct FusedStep {
 /// each would have in memory. Any thread may call run().
 class Fusion {
   public:
+    /// The operand that means constant number `number`.
     static constexpr int constant(int number) noexcept { return ~number; }
 
     /// Throws std::invalid_argument for operands that do not exist, and if there are no results.
@@ -59,6 +60,7 @@ class Fusion {
     void run_into(std::span<const Array> results, std::span<const Array *const> inputs,
                   std::span<const Scalar> constants, StreamRef stream) const;
 
+    /// The number of arrays that run() returns.
     int result_count() const noexcept { return static_cast<int>(results_.size()); }
 
     /// The reduction of the first result, in one pass over the inputs, which broadcast to one

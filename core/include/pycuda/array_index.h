@@ -35,9 +35,13 @@ class Index {
     /// A new axis of extent 1.
     static Index new_axis() noexcept { return Index(Kind::NewAxis); }
 
+    /// What the index selects.
     Kind kind() const noexcept { return kind_; }
+    /// The index of Kind::At, or the start of Kind::Slice. Negative indices are not yet resolved.
     std::int64_t start() const noexcept { return start_; }
+    /// Of Kind::Slice, excluded.
     std::int64_t stop() const noexcept { return stop_; }
+    /// Of Kind::Slice; not 0.
     std::int64_t step() const noexcept { return step_; }
 
   private:
@@ -50,8 +54,8 @@ class Index {
 /// A layout of some of an array's elements, and the offset in bytes of its first element from the
 /// array's first element.
 struct LayoutPart {
-    Layout layout;
-    std::int64_t offset = 0;
+    Layout layout;           ///< the shape and the strides of the part
+    std::int64_t offset = 0; ///< in bytes
 };
 
 /// The part of a layout that the indices select. Axes after the last index are taken whole. Throws
@@ -65,6 +69,7 @@ inline Array part(const Array &array, std::span<const Index> indices) {
     const LayoutPart chosen = part(array.layout(), indices);
     return array.view(chosen.layout, chosen.offset);
 }
+/// As above for indices in braces: part(x, {1, Index::rest()}).
 inline Array part(const Array &array, std::initializer_list<Index> indices) {
     return part(array, std::span(indices.begin(), indices.size()));
 }

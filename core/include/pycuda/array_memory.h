@@ -52,6 +52,7 @@ class StreamPool;
 /// libraries.
 class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
   public:
+    /// For current(), which keeps one object for each context.
     explicit ArrayContext(Context context);
     ~ArrayContext();
     ArrayContext(const ArrayContext &) = delete;
@@ -64,16 +65,21 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
     /// blocks. The function may run a garbage collector. Applies to pools that are made later.
     static void on_out_of_memory(std::function<void()> reclaim);
 
+    /// The context itself.
     const Context &context() const noexcept { return context_; }
+    /// The context's handle, also after the context has ended.
     CUcontext handle() const noexcept { return handle_; }
     /// The pool of the default stream.
     MemoryPool &pool() noexcept { return pool_; }
     /// The pool of another stream; null if `stream` has no pool.
     std::shared_ptr<detail::StreamPool> pool_of(StreamRef stream);
+    /// The compiled kernels of array operations.
     KernelTable &kernels() noexcept { return *working().kernels_; }
+    /// The handles of NVIDIA's libraries, such as that of cuBLAS.
     LibraryHandles &libraries() noexcept { return *working().libraries_; }
     /// Flags that kernels of the library set if they find an error.
     ErrorFlags &error_flags() noexcept { return *working().error_flags_; }
+    /// Facts about the device.
     const DeviceTraits &traits() const noexcept { return traits_; }
 
     /// A stream for work while others are captured. It waits for the default stream.
@@ -110,9 +116,11 @@ class ArrayContext : public std::enable_shared_from_this<ArrayContext> {
 /// for arrays of all contexts. For operations with arrays of several contexts of a device.
 class [[nodiscard]] ArrayContext::InCurrent {
   public:
+    /// Uses ArrayContext::current(). Throws Error if there is no current context.
     InCurrent();
     ~InCurrent();
     InCurrent &operator=(InCurrent &&) = delete; // no copies either
+    /// Whether an object exists in any thread.
     static bool any() noexcept { return in_current_.load(std::memory_order_relaxed) != 0; }
 
   private:
@@ -146,8 +154,10 @@ class ArrayMemory {
                                                CUdeviceptr address, std::size_t bytes,
                                                std::shared_ptr<void> owner);
 
+    /// A block of a pool; `home` is the pool if it is not that of the default stream.
     ArrayMemory(std::shared_ptr<ArrayContext> context, PooledMemory memory,
                 std::shared_ptr<detail::StreamPool> home = nullptr);
+    /// Memory that `owner` keeps valid.
     ArrayMemory(std::shared_ptr<ArrayContext> context, CUdeviceptr address, std::size_t bytes,
                 std::shared_ptr<void> owner);
     ~ArrayMemory();
@@ -168,10 +178,15 @@ class ArrayMemory {
     }
     /// Other code has the address, and may change the elements at any time.
     void expose() const noexcept { is_exposed_.store(true, std::memory_order_relaxed); }
+    /// The size in bytes.
     std::size_t size() const noexcept { return bytes_; }
+    /// True after free().
     bool freed() const noexcept { return freed_; }
+    /// Throws the Error of get() after free().
     [[noreturn]] void throw_freed() const;
+    /// The state of the context in which the memory is.
     const std::shared_ptr<ArrayContext> &context() const noexcept { return context_; }
+    /// The object that keeps borrowed memory valid; null for memory of a pool.
     const std::shared_ptr<void> &owner() const noexcept { return owner_; }
 
     /// Frees the memory now, even if arrays still use it. Throws Error if it was freed before.
@@ -225,6 +240,7 @@ class ArrayMemory {
 /// thread must end in the opposite order.
 class [[nodiscard]] AllocatorScope {
   public:
+    /// `allocator` must outlive the scope.
     explicit AllocatorScope(ArrayAllocator *allocator) noexcept;
     ~AllocatorScope();
     AllocatorScope(const AllocatorScope &) = delete;

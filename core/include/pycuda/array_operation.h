@@ -65,11 +65,15 @@ std::string operation_source(Operation operation, ScalarType type, const std::st
 /// must outlive the operand.
 class Operand {
   public:
-    Operand(const Array &array) noexcept : array_(&array) {}    // NOLINT: means the array
+    /// An array, which must outlive the operand.
+    Operand(const Array &array) noexcept : array_(&array) {} // NOLINT: means the array
+    /// A number, which is copied.
     Operand(const Scalar &scalar) noexcept : scalar_(scalar) {} // NOLINT: means the number
     /// False for a scalar.
     bool is_array() const noexcept { return array_ != nullptr; }
+    /// The array. Only if is_array().
     const Array &array() const noexcept { return *array_; }
+    /// The number. Only if not is_array().
     const Scalar &scalar() const noexcept { return scalar_; }
 
   private:
@@ -85,14 +89,14 @@ struct ApplyOptions {
     const Array *where = nullptr;
     /// The type of the computation, instead of the promoted type of the operands.
     std::optional<ScalarType> dtype = {};
-    Casting casting = Casting::SameKind;
-    GivenStream stream;
+    Casting casting = Casting::SameKind; ///< which conversions are allowed, as in NumPy
+    GivenStream stream;                  ///< of the launch
 };
 
 /// The type and shape of apply()'s result, so that the caller can allocate it and pass it as `out`.
 struct ResultDescription {
-    Layout layout;
-    ScalarType type;
+    Layout layout;   ///< the shape and the strides
+    ScalarType type; ///< the type of the elements
 };
 /// Describes the result that apply() would return. Launches nothing. Throws like apply().
 ResultDescription describe_result(Operation operation, std::span<const Operand> operands,

@@ -13,7 +13,8 @@ namespace pycuda {
 
 /// `to = from`, with conversion and broadcasting.
 struct PartCopy {
-    Array to, from;
+    Array to;   ///< is written
+    Array from; ///< is broadcast to the shape of `to`
 };
 
 /// As assign() of each copy, one after the other. Small copies of elements of one type, none of

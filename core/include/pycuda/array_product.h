@@ -14,7 +14,7 @@ namespace pycuda {
 /// The options of matrix_product().
 struct ProductOptions {
     std::optional<ScalarType> dtype = {}; ///< instead of the operands' common type
-    GivenStream stream;
+    GivenStream stream;                   ///< of the launch
 };
 
 /// The matrix product: sums over the last axis of `a` and the second-to-last axis of `b`. Both have

@@ -44,10 +44,11 @@ struct ReduceOptions {
     std::optional<ScalarType> dtype = {};
     /// A mask of bool, broadcast to the input: only elements at which it is true are reduced.
     const Array *where = nullptr;
-    GivenStream stream;
+    GivenStream stream; ///< of the launches
     /// Only for results of floats and complex numbers. Bit for bit what divide() and sqrt() of the
     /// result give, in the result's type.
     ReductionFinish finish = ReductionFinish::Plain;
+    /// With a finish that divides: the number by which the result is divided.
     double divisor = 1;
     /// With a finish: the type of the result, if it is not that of the computation.
     std::optional<ScalarType> finished = {};

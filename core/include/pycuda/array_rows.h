@@ -15,6 +15,7 @@ namespace pycuda {
 
 /// Indices along the first axis, int32 or int64.
 struct RowIndices {
+    /// The indices.
     const Array *places;
     /// Whether negative indices count from the end, and an index out of bounds is an error of the
     /// call, which waits for the check. Else rows with a negative index or one out of bounds are

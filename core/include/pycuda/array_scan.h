@@ -28,7 +28,7 @@ struct ScanOptions {
     /// The type of the computation; by default the type of `out`, else the type that follows from
     /// the input's type.
     std::optional<ScalarType> dtype = {};
-    GivenStream stream;
+    GivenStream stream; ///< of the launches
 };
 
 /// Element i of the result combines the elements 0 to i along `axis`. Sums and products of small

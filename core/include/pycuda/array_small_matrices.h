@@ -34,7 +34,8 @@ Array determine_small(const Array &a, StreamRef stream);
 
 /// Determinants as numpy.linalg.slogdet() returns them.
 struct SignAndLogarithm {
-    Array sign, logarithm; ///< (count); 0 and -infinity for a singular matrix
+    Array sign;      ///< (count); 0 for a singular matrix
+    Array logarithm; ///< (count); -infinity for a singular matrix
 };
 /// The signs of the determinants and the logarithms of their absolute values; cannot overflow.
 SignAndLogarithm determine_small_logarithm(const Array &a, StreamRef stream);

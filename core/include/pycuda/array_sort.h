@@ -13,12 +13,13 @@ namespace pycuda {
 
 /// How sort(), argsort() and select() order the elements.
 struct SortOptions {
+    /// From the largest element to the smallest.
     bool descending = false;
     /// For argsort(): the initial order of the elements (int64, of the same shape). Equal elements
     /// keep this order. So a sort by several keys is one argsort() for each key, the least
     /// significant key first.
     const Array *order = nullptr;
-    GivenStream stream;
+    GivenStream stream; ///< of the launches
 };
 
 /// A new array with the elements sorted along `axis`: bool, integers and floats. NaN is greater

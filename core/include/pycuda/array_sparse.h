@@ -17,8 +17,11 @@ namespace pycuda {
 /// A matrix in compressed rows (CSR): the elements of row i have the indices starts[i] to starts[i
 /// + 1] - 1 in `columns` and `values`.
 struct SparseRows {
-    const Array &starts, &columns, &values;
-    std::int64_t rows, width; ///< the extents of the matrix
+    const Array &starts;  ///< rows + 1 indices
+    const Array &columns; ///< of each element
+    const Array &values;  ///< of each element
+    std::int64_t rows;    ///< of the matrix
+    std::int64_t width;   ///< the number of columns of the matrix
 };
 
 /// Whether cuSPARSE was found and has matrices of this type.
@@ -40,7 +43,9 @@ void sparse_transpose(const SparseRows &a, const SparseRows &out, StreamRef stre
 
 /// The arrays of a product in compressed rows, as in SparseRows.
 struct SparseProduct {
-    Array starts, columns, values;
+    Array starts;  ///< rows + 1 indices
+    Array columns; ///< of each element
+    Array values;  ///< of each element
 };
 
 /// A B, without duplicates; rows of the product may be unsorted. Waits for the device, so throws

@@ -14,6 +14,7 @@ class [[nodiscard]] CalledFunction {
     /// the function. It is called only if there is an error, or a check that may become one.
     using Describe = std::string (*)(void *object);
 
+    /// `object` must outlive the scope.
     CalledFunction(Describe describe, void *object) noexcept;
     ~CalledFunction();
     CalledFunction(const CalledFunction &) = delete;

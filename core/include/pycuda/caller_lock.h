@@ -18,6 +18,7 @@ struct CallerLock {
     /// Releases the lock if this thread holds it. Returns the argument of acquire(); null if this
     /// thread does not hold the lock.
     void *(*release)() = nullptr;
+    /// Acquires the lock. `released` is the result of release(), which was not null.
     void (*acquire)(void *released) = nullptr;
 };
 
@@ -28,6 +29,8 @@ void set_caller_lock(const CallerLock &lock) noexcept;
 /// Releases the caller's lock for a scope.
 class [[nodiscard]] CallerUnlocked {
   public:
+    /// Calls CallerLock::release(). Does nothing if there is no lock or if this thread does not
+    /// hold it.
     CallerUnlocked() noexcept;
     ~CallerUnlocked();
     CallerUnlocked(const CallerUnlocked &) = delete;
@@ -42,11 +45,13 @@ class [[nodiscard]] CallerUnlocked {
 /// releases the lock, because it may wait for a place in a full queue or for a lock of the driver.
 class [[nodiscard]] CallerLockUse {
   public:
+    /// Counts one more use.
     CallerLockUse() noexcept { uses_.fetch_add(1, std::memory_order_relaxed); }
     ~CallerLockUse() { uses_.fetch_sub(1, std::memory_order_relaxed); }
     CallerLockUse(const CallerLockUse &) = delete;
     CallerLockUse &operator=(const CallerLockUse &) = delete;
 
+    /// Whether an object exists in any thread.
     static bool any() noexcept { return uses_.load(std::memory_order_relaxed) != 0; }
 
   private:
@@ -57,11 +62,14 @@ class [[nodiscard]] CallerLockUse {
 /// may release and acquire the caller's lock meanwhile.
 class CallerMutex {
   public:
+    /// Releases the caller's lock while it waits.
     void lock() {
         if (!mutex_.try_lock()) [[unlikely]]
             wait();
     }
+    /// Does not wait.
     bool try_lock() noexcept { return mutex_.try_lock(); }
+    /// Call it in the thread that has locked the mutex.
     void unlock() noexcept { mutex_.unlock(); }
 
   private:

@@ -12,6 +12,7 @@ namespace pycuda {
 /// in brackets, each only when there is one.
 class CompileError : public std::runtime_error {
   public:
+    /// The arguments after the message are those of the accessors below; empty if there is none.
     explicit CompileError(std::string message, std::vector<std::string> command_line = {},
                           std::string standard_output = {}, std::string standard_error = {});
 

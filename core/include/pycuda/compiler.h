@@ -61,13 +61,13 @@ struct CompileRequest {
     /// The kind of code to make; Driver::image_kind() is the one that the driver loads.
     ImageKind target = ImageKind::Cubin;
 
-    Linkage linkage = Linkage::C;
-    Builtins builtins = Builtins::All;
+    Linkage linkage = Linkage::C;      ///< how names appear in the image
+    Builtins builtins = Builtins::All; ///< the names that need no #include
     /// Names such as "scale<float, 4>" to be instantiated; see CompileResult::lowered_names.
     /// NVRTC only, with Linkage::Cxx.
     std::vector<std::string> name_expressions = {};
 
-    CompilerChoice compiler = CompilerChoice::Auto;
+    CompilerChoice compiler = CompilerChoice::Auto; ///< which compiler runs
     /// The program that CompilerChoice::Nvcc starts: a path, or a name that is searched in PATH.
     std::string nvcc = "nvcc";
 
@@ -75,7 +75,7 @@ struct CompileRequest {
     /// not used.
     bool keep = false;
 
-    PackagedImages packaged = {};
+    PackagedImages packaged = {}; ///< images that may replace a compilation
 
     /// Off disables both caches, in memory and on disk.
     CacheUse cache = CacheUse::Default;
@@ -100,7 +100,7 @@ struct CompileResult {
     std::string log;
     /// The compiler and its arguments; empty for an image of the package.
     std::vector<std::string> command_line;
-    ImageOrigin origin = ImageOrigin::Compiler;
+    ImageOrigin origin = ImageOrigin::Compiler; ///< where the image comes from
     /// The mangled name in the image of each name expression.
     std::vector<std::pair<std::string, std::string>> lowered_names;
     /// With CompileRequest::keep, the folder of the compiler's files.

@@ -41,7 +41,8 @@ void copy_to_host_async(void *to, CUdeviceptr from, std::size_t bytes, StreamRef
 void copy_on_device_async(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, StreamRef stream);
 /// One copy of copy_batch_async().
 struct DeviceCopy {
-    CUdeviceptr to, from;
+    CUdeviceptr to;   ///< an address on the device
+    CUdeviceptr from; ///< an address on the device
     /// The number of bytes.
     std::size_t bytes;
 };
@@ -82,10 +83,10 @@ void fill_async(CUdeviceptr to, Element value, std::size_t count, StreamRef stre
 
 /// `height` rows of `width` elements; `pitch` is the bytes from one row to the next.
 struct Rows {
-    CUdeviceptr to = 0;
-    std::size_t pitch = 0;
-    std::size_t width = 0;
-    std::size_t height = 0;
+    CUdeviceptr to = 0;     ///< the address of the first row
+    std::size_t pitch = 0;  ///< in bytes
+    std::size_t width = 0;  ///< in elements
+    std::size_t height = 0; ///< in rows
 };
 /// Sets all elements of the rows.
 template <FillElement Element> void fill_rows(const Rows &rows, Element value);
@@ -106,6 +107,7 @@ void copy(const DeviceMemory &to, const Range &from) {
     detail::check_fits(to, bytes.size(), "cuMemcpyHtoD");
     copy_to_device(to.get(), bytes.data(), bytes.size());
 }
+/// Copies the host's range full. Throws Error if the device memory is smaller than the range.
 template <std::ranges::contiguous_range Range> void copy(Range &&to, const DeviceMemory &from) {
     auto bytes = std::as_writable_bytes(std::span(to));
     detail::check_fits(from, bytes.size(), "cuMemcpyDtoH");

@@ -23,6 +23,7 @@ class CudaArray {
   public:
     /// In the current context. A height or depth of 0 makes an array of fewer dimensions.
     explicit CudaArray(const CUDA_ARRAY_DESCRIPTOR &description);
+    /// As above, also for layered arrays, cube maps and surfaces, which the flags select.
     explicit CudaArray(const CUDA_ARRAY3D_DESCRIPTOR &description);
     /// Borrows an array that other code keeps alive, such as an array of a graphics library.
     static CudaArray borrow(CUarray handle, Context context);
@@ -31,7 +32,9 @@ class CudaArray {
     CUarray get() const;
     /// The context of the array.
     const Context &context() const noexcept { return context_; }
+    /// The extents, the format and the channels. Throws Error.
     CUDA_ARRAY_DESCRIPTOR description() const;
+    /// As above with the depth and the flags. Throws Error.
     CUDA_ARRAY3D_DESCRIPTOR description_3d() const;
 
     /// True after free().

@@ -32,6 +32,7 @@ template <class Pointer, DriverWait wait = DriverWait::Locks> class DriverFuncti
 /// One function of the driver library, of this signature.
 template <class... Args, DriverWait wait> class DriverFunction<CUresult(CUDAAPI *)(Args...), wait> {
   public:
+    /// The type of the library's function.
     using Pointer = CUresult(CUDAAPI *)(Args...);
 
     /// Throws Error on any result but success.
@@ -87,6 +88,8 @@ struct DriverExtensions {
 /// The driver library of this process: its functions, path and version.
 class Driver : public DriverTable {
   public:
+    /// The functions that only softcuda has. A null pointer for each function that the library
+    /// lacks.
     const DriverExtensions &extensions() const noexcept { return extensions_; }
 
     /// The path of the library, as it was opened.

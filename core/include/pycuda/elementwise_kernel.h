@@ -31,14 +31,14 @@ struct ElementwiseText {
     std::string preamble = {};   ///< before the kernel: includes, functions
     std::string loop_prep = {};  ///< once in each thread, before the first element
     std::string after_loop = {}; ///< once in each thread, after the last
-    KernelBuild build = {};
+    KernelBuild build = {};      ///< options of the compilation
 };
 
 /// The indices start, start + step, ... before stop. A negative step counts down.
 struct IndexRange {
-    std::int64_t start = 0;
-    std::int64_t stop = 0;
-    std::int64_t step = 1;
+    std::int64_t start = 0; ///< the first index
+    std::int64_t stop = 0;  ///< the bound, which is not an index
+    std::int64_t step = 1;  ///< not 0
 
     /// The number of indices.
     std::uint64_t size() const noexcept;
@@ -62,9 +62,13 @@ class ElementwiseKernel {
   public:
     /// Throws std::invalid_argument if no argument is an array.
     ElementwiseKernel(std::vector<KernelArgument> arguments, ElementwiseText text);
+    /// As above for arguments as text, such as "float *x, float a". Throws std::invalid_argument
+    /// for another text.
     ElementwiseKernel(std::string_view arguments, std::string operation);
 
+    /// The arguments of the kernel, in order.
     const std::vector<KernelArgument> &arguments() const noexcept;
+    /// The texts that the kernel was made of.
     const ElementwiseText &text() const noexcept;
 
     /// One launch that is being prepared. The caller pushes the arguments in order, arrays through
@@ -74,9 +78,14 @@ class ElementwiseKernel {
       public:
         /// False if there are no elements: then there is nothing to launch.
         bool has_work() const noexcept { return count_ != 0; }
+        /// The kernel that launch() runs.
         const Function &function() const noexcept;
+        /// The compiled form for the layouts of the arrays.
         const KernelVariant &variant() const noexcept { return *variant_; }
+        /// Pushes array number `array` of the call. Throws ArgumentError.
         void push_array(ArgumentBlock &block, std::size_t array) const;
+        /// Runs the kernel with a full block. Throws ArgumentError if arguments are missing, and
+        /// Error.
         void launch(ArgumentBlock &block) const;
 
       private:

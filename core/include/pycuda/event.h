@@ -49,7 +49,8 @@ class Event {
     static Event adopt(CUevent handle, Context context);
     /// Uses an event that other code destroys.
     static Event borrow(CUevent handle, Context context);
-    /// Opens an event of another process.
+    /// Opens an event of another process, in the current context. Throws Error in the process that
+    /// made the handle.
     static Event from_ipc_handle(const CUipcEventHandle &handle);
 
     /// The event's handle; null after close().
@@ -65,24 +66,29 @@ class Event {
 
     /// Moves the event behind all work that the stream has now. Throws Error.
     void record(StreamRef stream = {}) const;
-    /// Waits for all work before the last record(). Throws Error, also for a kernel that failed.
+    /// Waits for all work before the last record(); returns at once if there was no record().
+    /// Throws Error, also for a kernel that failed, and FailedCheck if a check of a graph that ran
+    /// in the event's stream has failed.
     void synchronize(const KeepWaiting &keep_waiting = {}) const;
 
-    /// True once all work before the last record() is done.
+    /// True once all work before the last record() is done, and before the first record(). Throws
+    /// Error if the work failed. Does not report checks of graphs.
     [[nodiscard]] bool query() const;
 
     /// As query(), but also true if the work has failed or has ended with its context. For code
     /// that frees what the work used: it may run while this thread records a graph.
     [[nodiscard]] bool is_over() const noexcept;
 
-    /// The time in milliseconds from `start` to this event. The work before both events must be
-    /// done.
+    /// The time in milliseconds from `start` to this event. Throws Error if the work before one of
+    /// the events is not done, or if an event was not recorded or has the flag
+    /// CU_EVENT_DISABLE_TIMING.
     float milliseconds_since(const Event &start) const;
 
-    /// For from_ipc_handle() in another process. Needs the flag CU_EVENT_INTERPROCESS.
+    /// For from_ipc_handle() in another process. Needs the flags CU_EVENT_INTERPROCESS and
+    /// CU_EVENT_DISABLE_TIMING.
     CUipcEventHandle ipc_handle() const;
 
-    /// Destroys the event now. get() is null afterwards.
+    /// Destroys the event now, if it was not borrowed. get() is null afterwards.
     void close() noexcept { handle_.reset(); }
 
   private:

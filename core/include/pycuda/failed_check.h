@@ -15,8 +15,10 @@ class FailedCheck : public std::runtime_error {
   public:
     enum class Kind : std::uint8_t { Index, Value, ZeroDivision, LinearAlgebra };
 
+    /// `message` is the text of what().
     FailedCheck(Kind kind, const std::string &message) : std::runtime_error(message), kind_(kind) {}
 
+    /// The kind of Python's exception.
     Kind kind() const noexcept { return kind_; }
 
   private:

@@ -46,6 +46,7 @@ class Function {
     CUfunction require() const;
     /// The name of the kernel, as Module::function() got it.
     const std::string &name() const noexcept { return state_->name; }
+    /// The parameters of the kernel.
     const ParameterLayout &layout() const noexcept { return state_->layout; }
     /// The context of the module.
     const Context &context() const noexcept { return state_->context; }
@@ -59,6 +60,8 @@ class Function {
     /// The width of the banks of shared memory. Newer devices ignore the value.
     void set_shared_config(CUsharedconfig config) const;
 
+    /// Whether both are one object and its copies; two calls of Module::function() give two
+    /// objects.
     bool operator==(const Function &) const = default;
 
   private:

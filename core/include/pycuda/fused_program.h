@@ -24,10 +24,10 @@ class FusedRows;
 
 /// The reduction of a stage's result, as reduce() or a mean does it.
 struct FusedReduction {
-    Reduction reduction;
+    Reduction reduction;                       ///< the operation
     std::optional<std::vector<int>> axes = {}; ///< negative ones count from the end; empty: all
-    bool keep_axes = false;
-    std::optional<ScalarType> dtype = {}; ///< of the computation
+    bool keep_axes = false;                    ///< whether reduced axes are kept with length 1
+    std::optional<ScalarType> dtype = {};      ///< of the computation
     /// If set, the result is divided by the number of elements minus this number.
     std::optional<double> mean_of_less = {};
 };
@@ -35,9 +35,9 @@ struct FusedReduction {
 /// One value of a program: an elementwise expression of earlier values, then perhaps its
 /// reduction.
 struct FusedStage {
-    Fusion fusion;
+    Fusion fusion;           ///< the expression of the stage
     std::vector<int> inputs; ///< values: the program's arrays, then the results of earlier stages
-    std::optional<FusedReduction> reduction = {};
+    std::optional<FusedReduction> reduction = {}; ///< of its first result; empty: none
 };
 
 /// A sequence of stages. Any thread may call run().
@@ -51,6 +51,7 @@ class FusedProgram {
     /// for an axis that an array does not have.
     std::vector<Array> run(std::span<const Array *const> arrays, StreamRef stream) const;
 
+    /// The number of stages.
     int stage_count() const noexcept { return static_cast<int>(stages_.size()); }
     /// Why these arrays need a kernel for each stage; empty if one kernel computes all.
     std::string obstacle(std::span<const Array *const> arrays) const;

@@ -43,26 +43,31 @@ class Graph {
     const Context &context() const noexcept { return handle_.context(); }
     /// The number of nodes, without those of child graphs. Throws Error.
     std::size_t node_count() const;
+    /// A copy of the nodes, with new handles, that is independent of this graph. Throws Error.
     Graph clone() const;
 
     /// These functions add a node that runs after all of `dependencies`.
     CUgraphNode add_empty(const std::vector<CUgraphNode> &dependencies);
+    /// A launch. The driver copies the `size` bytes of arguments. Throws Error.
     CUgraphNode add_kernel(const std::vector<CUgraphNode> &dependencies, const Function &function,
                            const LaunchConfig &config, void *arguments, std::size_t size);
+    /// A copy in the context of the graph. Throws Error.
     CUgraphNode add_copy(const std::vector<CUgraphNode> &dependencies, const CUDA_MEMCPY3D &what);
+    /// Sets memory in the context of the graph. Throws Error.
     CUgraphNode add_fill(const std::vector<CUgraphNode> &dependencies,
                          const CUDA_MEMSET_NODE_PARAMS &what);
 
-    /// A node that runs bodies, graphs of its own: which ones, a value says when the node begins.
-    /// `value` is set at the begin of each launch, and a kernel changes it by
-    /// cudaGraphSetConditional(handle, value). If: a value other than 0 runs the first body, and 0
-    /// the second, if there are two. While: the body runs as long as the value is not 0. Switch:
+    /// A node with bodies, which are graphs. A value selects the body that runs; the node reads the
+    /// value when it begins. Each launch sets the value to `value` first, and a kernel changes it
+    /// by cudaGraphSetConditional(handle, value). If: a value other than 0 runs the first body, and
+    /// 0 the second, if there are two. While: the body runs as long as the value is not 0. Switch:
     /// the value is the number of the body.
     struct Conditional {
-        CUgraphNode node;
-        CUgraphConditionalHandle handle;
-        std::vector<Graph> bodies; ///< empty graphs of the node, valid as long as this graph
+        CUgraphNode node;                ///< the node, for dependencies
+        CUgraphConditionalHandle handle; ///< for cudaGraphSetConditional()
+        std::vector<Graph> bodies;       ///< empty graphs of the node, valid as long as this graph
     };
+    /// Adds such a node with this number of bodies. Throws Error.
     Conditional add_conditional(const std::vector<CUgraphNode> &dependencies,
                                 CUgraphConditionalNodeType kind, unsigned bodies, unsigned value);
 
@@ -87,6 +92,7 @@ class Graph {
 /// A graph that is ready to run.
 class ExecutableGraph {
   public:
+    /// Instantiates the graph. Later changes of the graph do not apply; see update(). Throws Error.
     explicit ExecutableGraph(const Graph &graph);
 
     /// Throws after close().
@@ -106,7 +112,9 @@ class ExecutableGraph {
     /// graph that was instantiated.
     void update_kernel(CUgraphNode node, const Function &function, const LaunchConfig &config,
                        void *arguments, std::size_t size);
+    /// Of add_copy(), in the context of this object.
     void update_copy(CUgraphNode node, const CUDA_MEMCPY3D &what);
+    /// Of add_fill(), in the context of this object.
     void update_fill(CUgraphNode node, const CUDA_MEMSET_NODE_PARAMS &what);
 
     /// Destroys the executable graph now. A launch that has begun still completes.

@@ -33,6 +33,7 @@ class SmResource {
     /// up.
     SmPartition split(unsigned least, unsigned most_groups = 0) const;
 
+    /// The driver's description of the set.
     const CUdevResource &get() const noexcept { return resource_; }
 
   private:
@@ -41,22 +42,25 @@ class SmResource {
 
 /// The result of SmResource::split().
 struct SmPartition {
-    std::vector<SmResource> groups;
-    SmResource remaining; ///< multiprocessors in no group; may be empty
+    std::vector<SmResource> groups; ///< the disjoint sets
+    SmResource remaining;           ///< multiprocessors in no group; may be empty
 };
 
 /// Owns a green context and keeps the device's primary context alive, which it needs. Must outlive
 /// the streams that it created, and all copies of context().
 class GreenContext {
   public:
+    /// Creates the context on the multiprocessors of `resource`. Throws Error.
     GreenContext(const Device &device, const SmResource &resource);
     GreenContext(const GreenContext &) = delete;
     GreenContext &operator=(const GreenContext &) = delete;
     ~GreenContext();
 
+    /// The handle.
     CUgreenCtx get() const noexcept { return handle_; }
     /// This context as a Context, which can be made current. Becomes invalid with this object.
     const Context &context() const noexcept { return context_; }
+    /// The multiprocessors of this context. Throws Error.
     SmResource resource() const { return SmResource::of(context_); }
     /// Creates a stream whose kernels run on the multiprocessors of this context. The stream does
     /// not wait for the default stream.

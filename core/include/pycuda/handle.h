@@ -24,7 +24,9 @@ void run_cleanup(const Context &context, const char *function, CUresult (*call)(
 /// Owns one driver object and keeps its context alive, or borrows an object that other code owns.
 template <class Raw, CUresult (*Destroy)(Raw)> class Handle {
   public:
+    /// Owns `raw`, and destroys it at the end.
     static Handle adopt(Raw raw, Context context) { return {raw, std::move(context), true}; }
+    /// Uses `raw`, which other code destroys.
     static Handle borrow(Raw raw, Context context) { return {raw, std::move(context), false}; }
 
     Handle(Handle &&other) noexcept
@@ -43,6 +45,7 @@ template <class Raw, CUresult (*Destroy)(Raw)> class Handle {
     Handle &operator=(const Handle &) = delete;
     ~Handle() { reset(); }
 
+    /// The object; null after reset() or a move.
     Raw get() const noexcept { return raw_; }
     /// As get(), but throws Error (invalid context) if the object ended with its context. A driver
     /// may read freed memory if a call names such an object.
@@ -51,7 +54,9 @@ template <class Raw, CUresult (*Destroy)(Raw)> class Handle {
             detail::throw_context_ended(what);
         return raw_;
     }
+    /// The context of the object.
     const Context &context() const noexcept { return context_; }
+    /// Whether reset() destroys the object.
     bool owned() const noexcept { return owned_; }
 
     /// Releases the ownership without destroying the object.

@@ -23,6 +23,7 @@ struct JitLink;
 /// nvJitLink was not found. The message names the package to install.
 class JitLinkerNotFound : public CompileError {
   public:
+    /// As those of CompileError.
     using CompileError::CompileError;
 };
 
@@ -35,15 +36,15 @@ class JitLinker {
 
     /// What the linked image is for.
     struct Target {
-        ComputeCapability device;
+        ComputeCapability device; ///< the compute capability
         /// Ptx if the driver loads PTX. nvJitLink can then link LTO IR only.
         ImageKind image = ImageKind::Cubin;
     };
 
     /// The result of finish().
     struct Linked {
-        std::string image;
-        std::string log; ///< the messages of "-verbose"
+        std::string image; ///< a cubin, or PTX if the target asks for it
+        std::string log;   ///< the messages of "-verbose"
     };
 
     /// `options` are nvJitLink's, such as "-lto", "-O3", "-maxrregcount=32"; the options of the
@@ -52,6 +53,7 @@ class JitLinker {
 
     /// The linker keeps no reference to `data`. Throws CompileError if it cannot read the data.
     void add_data(std::span<const std::byte> data, Input kind, const std::string &name);
+    /// As add_data() for the content of a file. Throws CompileError, which names the file.
     void add_file(const std::filesystem::path &path, Input kind);
 
     /// Links all pieces and returns the image. Can be called once. Throws CompileError, with the

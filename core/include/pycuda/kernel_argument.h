@@ -18,11 +18,12 @@ namespace pycuda {
 /// One argument, as its author declared it: "const float *x" or "int n".
 struct KernelArgument {
     enum class Kind { Vector, Scalar };
-    Kind kind = Kind::Vector;
-    std::string type; ///< in CUDA C++; the type of the elements for a vector
-    std::string name;
-    std::size_t size = 0; ///< of a value or an element, in bytes; 0 if unknown
+    Kind kind = Kind::Vector; ///< a pointer to elements, or one value
+    std::string type;         ///< in CUDA C++; the type of the elements for a vector
+    std::string name;         ///< as declared
+    std::size_t size = 0;     ///< of a value or an element, in bytes; 0 if unknown
 
+    /// Whether the argument is an array.
     bool is_vector() const noexcept { return kind == Kind::Vector; }
 };
 
@@ -32,9 +33,9 @@ struct KernelArgument {
 
 /// The address and layout of an array. The spans must outlive the view.
 struct ArrayView {
-    CUdeviceptr address = 0;
-    std::size_t item_size = 0; ///< in bytes
-    std::span<const std::int64_t> shape = {};
+    CUdeviceptr address = 0;                  ///< of the element with index 0 on all axes
+    std::size_t item_size = 0;                ///< in bytes
+    std::span<const std::int64_t> shape = {}; ///< the extents
     /// In bytes, one for each extent. Empty means C-contiguous.
     std::span<const std::int64_t> strides = {};
 

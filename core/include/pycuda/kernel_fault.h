@@ -22,15 +22,15 @@ struct KernelFault {
         std::size_t bytes;
     };
 
-    std::string kernel; ///< the mangled name
-    std::string file;   ///< of the source, as passed to the compiler
-    unsigned line = 0;  ///< 0 if unknown
-    std::array<unsigned, 3> block{};
-    std::optional<std::array<unsigned, 3>> thread;
-    std::optional<CUdeviceptr> address;
-    Access access = Access::Unknown;
-    std::optional<Allocation> allocation; ///< nearest to the address
-    std::string variable;                 ///< the array or pointer of the access
+    std::string kernel;                            ///< the mangled name
+    std::string file;                              ///< of the source, as passed to the compiler
+    unsigned line = 0;                             ///< 0 if unknown
+    std::array<unsigned, 3> block{};               ///< index in the grid
+    std::optional<std::array<unsigned, 3>> thread; ///< index in the block; empty: unknown
+    std::optional<CUdeviceptr> address;            ///< of the access; empty: unknown
+    Access access = Access::Unknown;               ///< what the kernel did at the address
+    std::optional<Allocation> allocation;          ///< nearest to the address
+    std::string variable;                          ///< the array or pointer of the access
     std::optional<unsigned>
         parameter;       ///< the number of the kernel parameter that contains the pointer, from 0
     std::string message; ///< the complete message

@@ -11,7 +11,7 @@ namespace pycuda {
 
 /// A kernel of a PTX module.
 struct PtxEntry {
-    std::string name;
+    std::string name; ///< mangled, as in the PTX
     /// Offsets and sizes. A kind is Pointer if the PTX has `.ptr`, else Unknown: the PTX type of a
     /// parameter gives only its size.
     std::vector<Parameter> parameters;
@@ -22,8 +22,8 @@ struct PtxEntry {
 
 /// A kernel as its author declared it.
 struct DeclaredKernel {
-    std::string name;
-    bool is_template = false;
+    std::string name;         ///< without namespaces and template arguments
+    bool is_template = false; ///< declared with `template <...>`
     /// A type that needs a definition from elsewhere (a template, a typedef, a macro) has kind
     /// Unknown and size 0.
     std::vector<ParameterDescription> parameters;

@@ -13,16 +13,16 @@ namespace pycuda {
 struct KernelBuild {
     std::vector<std::string> options = {}; ///< as for nvcc
     bool keep = false;                     ///< leave the compiler's files in a folder
-    Builtins builtins = Builtins::All;
-    std::string nvcc = "nvcc"; ///< as for choose_compiler()
+    Builtins builtins = Builtins::All;     ///< as in CompileRequest
+    std::string nvcc = "nvcc";             ///< as for choose_compiler()
 };
 
 /// A compiled form: for the arrays' layout at hand, in one context.
 struct KernelVariant {
-    std::vector<Function> functions;
-    std::string source;
-    std::string log;     ///< the compiler's messages
-    std::string kept_in; ///< with KernelBuild::keep, the folder of the compiler's files
+    std::vector<Function> functions; ///< the kernels, in the order in which they run
+    std::string source;              ///< the CUDA C++ that was compiled
+    std::string log;                 ///< the compiler's messages
+    std::string kept_in;             ///< with KernelBuild::keep, the folder of the compiler's files
 };
 
 } // namespace pycuda

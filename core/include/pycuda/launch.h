@@ -18,9 +18,9 @@ namespace pycuda {
 
 /// An extent of one to three dimensions.
 struct Dim3 {
-    unsigned x = 1;
-    unsigned y = 1;
-    unsigned z = 1;
+    unsigned x = 1; ///< along the axis whose index changes fastest
+    unsigned y = 1; ///< 1 for one dimension
+    unsigned z = 1; ///< 1 for one or two dimensions
 };
 
 /// The launch configuration: grid, block, dynamic shared memory and stream.

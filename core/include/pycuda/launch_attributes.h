@@ -21,6 +21,7 @@ struct LaunchAttributes {
     /// dependent launch). The kernel must wait itself for the data that it needs.
     bool programmatic = false;
 
+    /// Whether an attribute differs from its default.
     bool any() const noexcept { return cooperative || cluster || priority || programmatic; }
 };
 

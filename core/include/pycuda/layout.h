@@ -24,6 +24,7 @@ enum class Order { C, Fortran, Keep };
 /// Strides may be zero or negative.
 class Layout {
   public:
+    /// As in NumPy before version 2.
     static constexpr int max_dimensions = 32;
 
     /// No dimensions: one element.
@@ -62,14 +63,21 @@ class Layout {
     /// of them, does not fit 63 bits.
     void require_countable(std::size_t item_size) const;
 
+    /// Adds a last axis. `stride` is in bytes. Throws std::invalid_argument for too many dimensions
+    /// or a negative extent.
     void append(std::int64_t extent, std::int64_t stride);
+    /// Replaces the extent and the stride, in bytes, of an axis. Checks nothing.
     void set(int axis, std::int64_t extent, std::int64_t stride) noexcept {
         shape_[axis] = extent;
         strides_[axis] = stride;
     }
 
+    /// Whether the elements are in C order without gaps. Axes of extent 1 may have any stride; true
+    /// for an array without elements.
     bool is_c_contiguous(std::size_t item_size) const noexcept;
+    /// As above for Fortran order.
     bool is_f_contiguous(std::size_t item_size) const noexcept;
+    /// Whether the extents are equal, whatever the strides.
     bool same_shape(const Layout &other) const noexcept {
         return std::ranges::equal(shape(), other.shape());
     }
@@ -97,9 +105,10 @@ class Layout {
     /// The range of bytes that the elements occupy, relative to the first element: lowest byte, and
     /// one past the highest.
     struct ByteRange {
-        std::int64_t begin = 0;
-        std::int64_t end = 0;
+        std::int64_t begin = 0; ///< of the lowest byte; 0 or negative
+        std::int64_t end = 0;   ///< one past the highest byte
     };
+    /// The range for elements of this size. {0, 0} if there are no elements.
     ByteRange byte_range(std::size_t item_size) const noexcept;
 
   private:

@@ -50,9 +50,11 @@ class PooledMemory {
             throw_freed("pooled_device_allocation::get");
         return address_;
     }
+    /// get() as a pointer.
     void *data() const { return reinterpret_cast<void *>(get()); }
     /// The requested size in bytes.
     std::size_t size() const noexcept { return bytes_; }
+    /// True after free().
     bool freed() const noexcept { return pool_ == nullptr; }
     /// The context of the pool. Throws after free().
     const Context &context() const;
@@ -79,8 +81,12 @@ class MemoryPool {
     /// Of the current context; flags are CU_MEMHOSTALLOC_*.
     static MemoryPool pinned(unsigned flags = 0);
 
+    /// A block of at least this size. If the device is out of memory, the pool calls the function
+    /// of on_out_of_memory(), frees its unused blocks, and tries again. Throws Error.
     PooledMemory allocate(std::size_t bytes);
+    /// The blocks and the bytes of the pool now.
     PoolStatistics statistics() const noexcept;
+    /// The context of the pool.
     const Context &context() const noexcept;
 
     /// Returns the free blocks to the driver.

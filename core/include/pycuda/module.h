@@ -50,7 +50,8 @@ class Module {
     /// Uses a module that other code unloads.
     static Module borrow(CUmodule handle, Context context);
 
-    /// Throws Error (invalid handle) after close().
+    /// Throws Error (invalid handle) after close(), and Error (invalid context) after the end of
+    /// the context.
     CUmodule get() const;
     /// The context of the module.
     const Context &context() const noexcept;
@@ -61,14 +62,15 @@ class Module {
     /// The names of the kernels in no particular order. Empty for drivers before CUDA 12.4.
     std::vector<std::string> function_names() const;
 
-    /// A __device__ or __constant__ variable.
+    /// A __device__ or __constant__ variable. Throws Error for an unknown name, with the
+    /// list of existing names if describe_from_source() was called.
     AddressRange global(const std::string &name) const;
 
     /// Sets the description of the parameters of kernel `name`, for later calls of function(name).
     void describe(const std::string &name, std::vector<ParameterDescription> parameters) const;
-    /// As above for all kernels that a CUDA C++ source defines. With a description, a launch
-    /// converts numbers to the types of the parameters, and detects arguments of a wrong kind, not
-    /// only of a wrong size.
+    /// As above for the kernels that a CUDA C++ source defines, except templates and overloads.
+    /// With a description, a launch converts numbers to the types of the parameters, and detects
+    /// arguments of a wrong kind, not only of a wrong size.
     void describe_from_source(std::string_view source) const;
 
     /// Unloads the module now. Other copies of the module and its functions throw afterwards. No
@@ -77,6 +79,7 @@ class Module {
     /// True after close().
     bool closed() const noexcept;
 
+    /// Whether both are one module.
     bool operator==(const Module &) const = default;
 
   private:

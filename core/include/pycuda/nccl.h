@@ -32,14 +32,14 @@ NcclId make_nccl_id();
 /// all-gather and reduce-scatter, the count of one rank's part.
 struct NcclCall {
     enum class Kind { AllReduce, Reduce, Broadcast, AllGather, ReduceScatter, Send, Receive };
-    Kind kind;
-    CUdeviceptr from = 0; ///< not read by Receive
-    CUdeviceptr to = 0;   ///< not read by Send
-    std::size_t count = 0;
-    int type = 0;
-    int operation = 0; ///< of AllReduce, Reduce, ReduceScatter
-    int rank = 0;      ///< the root of Reduce and Broadcast, the peer of Send and Receive
-    CUstream stream = nullptr;
+    Kind kind;                 ///< the function
+    CUdeviceptr from = 0;      ///< not read by Receive
+    CUdeviceptr to = 0;        ///< not read by Send
+    std::size_t count = 0;     ///< in elements
+    int type = 0;              ///< NCCL's number of the type of the elements
+    int operation = 0;         ///< of AllReduce, Reduce, ReduceScatter
+    int rank = 0;              ///< the root of Reduce and Broadcast, the peer of Send and Receive
+    CUstream stream = nullptr; ///< the default stream if null
 };
 
 /// A group: calls of a thread that start together at end(). All or none of them start.

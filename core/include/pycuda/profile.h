@@ -22,8 +22,9 @@ inline constexpr unsigned all = timeline | counters;
 void set_profile_modes(unsigned modes);
 
 /// Adds work of the calling thread to the timeline, such as a function of NumPy on the memory of
-/// arrays. begin, end: nanoseconds of the system's monotonic clock. Does nothing if the timeline is
-/// off or if the device is a GPU.
+/// arrays. The event is called "numpy.matmul: matmul(float32[300, 300], float32[300, 300])", with
+/// the operation of the thread (NotedOperation) behind the name. begin, end: nanoseconds of the
+/// system's monotonic clock. Does nothing if the timeline is off or if the device is a GPU.
 void note_host_work(const char *name, std::uint64_t begin, std::uint64_t end) noexcept;
 
 /// The record so far, as JSON text. Throws as set_profile_modes().

@@ -59,6 +59,7 @@
 #include <pycuda/memory_pool.h>
 #include <pycuda/module.h>
 #include <pycuda/nccl.h>
+#include <pycuda/noted_operation.h>
 #include <pycuda/parameter.h>
 #include <pycuda/pending_work.h>
 #include <pycuda/primary_context.h>

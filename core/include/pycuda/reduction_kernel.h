@@ -26,14 +26,14 @@ class OperandForms;
 
 /// The text that a user writes for a reduction. All of it is CUDA C++.
 struct ReductionText {
-    std::string out_type;           ///< of the result and of the values that are combined
-    std::size_t out_size = 0;       ///< the size of out_type in bytes
-    std::string neutral;            ///< the neutral element of the reduction
-    std::string reduce_expr;        ///< combines `a` and `b`; associative and commutative
-    std::string map_expr = "in[i]"; ///< the value of element `i`
-    std::string name = "reduce_kernel";
-    std::string preamble = {};
-    KernelBuild build = {};
+    std::string out_type;               ///< of the result and of the values that are combined
+    std::size_t out_size = 0;           ///< the size of out_type in bytes
+    std::string neutral;                ///< the neutral element of the reduction
+    std::string reduce_expr;            ///< combines `a` and `b`; associative and commutative
+    std::string map_expr = "in[i]";     ///< the value of element `i`
+    std::string name = "reduce_kernel"; ///< of the kernel
+    std::string preamble = {};          ///< before the kernel: includes, functions
+    KernelBuild build = {};             ///< options of the compilation
 };
 
 /// A reduction over arrays of any layout. The order in which values are combined depends only on
@@ -47,11 +47,16 @@ class ReductionKernel {
   public:
     /// Throws std::invalid_argument if no argument is an array.
     ReductionKernel(std::vector<KernelArgument> arguments, ReductionText text);
+    /// As above for arguments as text, such as "const float *x, float a". Throws
+    /// std::invalid_argument for another text.
     ReductionKernel(std::string_view arguments, ReductionText text);
 
+    /// The number of threads of a block.
     static constexpr unsigned block_size = 256;
 
+    /// The arguments of the kernel, in order.
     const std::vector<KernelArgument> &arguments() const noexcept;
+    /// The texts that the kernel was made of.
     const ReductionText &text() const noexcept;
 
     /// One reduction that is being prepared. The caller pushes the result's address and then the
@@ -59,9 +64,14 @@ class ReductionKernel {
     /// launch(). Arrays and kernel must outlive it.
     class Call {
       public:
+        /// The kernel of the first launch, for which the block of arguments is made.
         const Function &function() const noexcept { return variant_->functions[0]; }
+        /// The compiled form for the layouts of the arrays.
         const KernelVariant &variant() const noexcept { return *variant_; }
+        /// Pushes array number `array` of the call. Throws ArgumentError.
         void push_array(ArgumentBlock &block, std::size_t array) const;
+        /// Runs the kernels of the reduction. Throws ArgumentError if arguments are missing, and
+        /// Error.
         void launch(ArgumentBlock &block) const;
 
       private:

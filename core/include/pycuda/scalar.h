@@ -21,21 +21,26 @@ class Scalar {
   public:
     Scalar() noexcept = default; ///< the bool false
 
+    /// A Python int.
     static Scalar weak(std::int64_t value) noexcept {
         return integer(value, true, ScalarType::Int64);
     }
+    /// A Python int that needs 64 bits without a sign.
     static Scalar weak(std::uint64_t value) noexcept {
         return large(value, true, ScalarType::UInt64);
     }
     /// A Python int of more than 64 bits, as the nearest double, which is infinite for an int
     /// that no double holds: a number for floats and complex numbers. Its type() is int64.
     static Scalar weak_beyond_64_bits(double nearest) noexcept;
+    /// A Python float.
     static Scalar weak(double value) noexcept { return real(value, true, ScalarType::Float64); }
+    /// A Python complex.
     static Scalar weak(double re, double im) noexcept {
         return complex(re, im, true, ScalarType::Complex128);
     }
     /// Reads a value of `type` from memory.
     static Scalar from_bytes(ScalarType type, const void *bytes) noexcept;
+    /// A bool, which is not weak.
     static Scalar of_bool(bool value) noexcept { return integer(value, false, ScalarType::Bool); }
     /// A NumPy scalar of this type.
     static Scalar of(double value, ScalarType type) noexcept { return real(value, false, type); }
@@ -44,11 +49,13 @@ class Scalar {
     bool is_weak() const noexcept { return weak_; }
     /// The type; for a weak number, the default type of its class: int64, float64, complex128.
     ScalarType type() const noexcept { return type_; }
+    /// The class of a weak number: Signed, Float or Complex.
     TypeClass weak_class() const noexcept {
         return kind_ == Kind::Complex ? TypeClass::Complex
                : kind_ == Kind::Real  ? TypeClass::Float
                                       : TypeClass::Signed;
     }
+    /// Whether the number, or the real part of a complex one, is less than 0.
     bool is_negative() const noexcept { return as_double() < 0; }
     /// Whether this is a Python int that no type of integers holds.
     bool is_beyond_64_bits() const noexcept { return kind_ == Kind::HugeInteger; }

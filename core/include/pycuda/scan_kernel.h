@@ -24,10 +24,10 @@ struct ScanText {
     std::string scan_expr; ///< combines `a` and `b`, where `a` is the earlier value; associative
     /// The first element of an exclusive scan; not needed for an inclusive one.
     std::string neutral = {};
-    ScanKind kind = ScanKind::Inclusive;
-    std::string name = "scan";
-    std::string preamble = {};
-    KernelBuild build = {};
+    ScanKind kind = ScanKind::Inclusive; ///< whether element i is part of result i
+    std::string name = "scan";           ///< of the kernel
+    std::string preamble = {};           ///< before the kernel: functions, includes
+    KernelBuild build = {};              ///< options of the compilation
 };
 
 /// A scan over one axis of elements, reading and writing memory once. The order of operations
@@ -39,6 +39,7 @@ class ScanKernel {
     /// Throws std::invalid_argument for an exclusive scan without a neutral element.
     explicit ScanKernel(ScanText text);
 
+    /// The texts that the kernel was made of.
     const ScanText &text() const noexcept;
 
     /// Scans `in` and writes `out`, which may be the same array. Both have the same number of

@@ -19,13 +19,17 @@ class StagedArgument {
   public:
     enum class Direction { In, Out, InOut };
 
+    /// Allocates and copies nothing yet.
     StagedArgument(Direction direction, void *host, std::size_t bytes) noexcept
         : direction_(direction), host_(host), bytes_(bytes) {}
 
     /// The device memory. The first call allocates it in the current context.
     const DeviceMemory &device();
+    /// Which copies a launch makes.
     Direction direction() const noexcept { return direction_; }
+    /// The host data.
     void *host() const noexcept { return host_; }
+    /// The size of the host data in bytes.
     std::size_t size() const noexcept { return bytes_; }
 
     /// Copies the data to the device, as work of the launch's stream.

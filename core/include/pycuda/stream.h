@@ -78,9 +78,12 @@ class StreamRef {
   public:
     /// The legacy default stream. It and all blocking streams wait for each other.
     constexpr StreamRef() noexcept = default;
+    /// A raw handle. Null is the legacy default stream.
     constexpr StreamRef(CUstream handle) noexcept : handle_(handle) {}
+    /// Throws Error if the stream was closed or its context has ended.
     StreamRef(const Stream &stream) : handle_(stream.require()) {}
 
+    /// The handle; null for the legacy default stream.
     constexpr CUstream get() const noexcept { return handle_; }
     /// Whether this is the legacy default stream: either of its two handles.
     bool is_default() const noexcept { return handle_ == nullptr || handle_ == CU_STREAM_LEGACY; }
@@ -93,7 +96,9 @@ class StreamRef {
 /// part of an operation works in the stream of the whole operation.
 class GivenStream : public StreamRef {
   public:
+    /// The stream of the whole operation.
     GivenStream(StreamRef stream) noexcept : StreamRef(stream) {}
+    /// Throws as StreamRef(stream).
     GivenStream(const Stream &stream) : StreamRef(stream) {}
 };
 
@@ -105,11 +110,12 @@ StreamRef current_stream();
 /// A stream as a thread's current stream.
 struct CurrentStream {
     CurrentStream() noexcept = default; ///< the default stream
+    /// Keeps a pointer to the stream. Throws Error if it was closed or its context has ended.
     CurrentStream(const Stream &stream);
     /// Of a stream of which only the handle is known.
     CurrentStream(StreamRef stream);
 
-    CUstream handle = nullptr;
+    CUstream handle = nullptr;      ///< null: the default stream
     CUcontext context = nullptr;    ///< null: the stream belongs to each context
     const Stream *object = nullptr; ///< knows whether the stream was closed; null for a handle
 };

@@ -18,8 +18,8 @@ namespace pycuda {
 /// A box of a tensor, which one instruction copies. Its axes are those of the array: the last one
 /// is the innermost.
 struct TensorBox {
-    std::vector<std::int64_t> shape;
-    std::vector<std::int64_t> steps;         ///< one element of each step; empty: all
+    std::vector<std::int64_t> shape; ///< in elements, one extent for each axis of the tensor
+    std::vector<std::int64_t> steps; ///< one element of each step; empty: all
     std::optional<CUtensorMapDataType> type; ///< by default that of the array
     unsigned swizzle = 0;                    ///< bytes: 0, 32, 64 or 128
     unsigned promotion = 0;                  ///< bytes of the L2 cache: 0, 64, 128 or 256
@@ -33,6 +33,7 @@ class TensorMap {
     /// Error if the device has no such instructions.
     static TensorMap tiled(const Array &tensor, const TensorBox &box);
 
+    /// The array, which the map keeps alive.
     const Array &tensor() const noexcept { return tensor_; }
     /// The value of a kernel's parameter `const __grid_constant__ CUtensorMap`.
     std::span<const std::byte> bytes() const noexcept { return bytes_; }

@@ -69,17 +69,17 @@ class SurfaceObject : public detail::ShownMemory<detail::destroy_surface_object>
 /// on the device: pycuda-texture-references.hpp replaces the declaration by this struct. The
 /// compiler initialises all members except the first one, which is written when a texture is bound.
 struct DeclaredTexture {
-    CUtexObject object;
+    CUtexObject object;    ///< 0 before a texture is bound
     CUarray_format format; ///< the format of the declared type
-    int channels;
-    int reads_normalized; ///< 1 for cudaReadModeNormalizedFloat
-    int dimensions;       ///< the number in CUDA's texture types
+    int channels;          ///< of the declared type: 1, 2 or 4
+    int reads_normalized;  ///< 1 for cudaReadModeNormalizedFloat
+    int dimensions;        ///< the number in CUDA's texture types
 };
 
 /// As above for `surface<void, 2> s;`.
 struct DeclaredSurface {
-    CUsurfObject object;
-    int dimensions;
+    CUsurfObject object; ///< 0 before a surface is bound
+    int dimensions;      ///< the number in CUDA's surface types
 };
 
 } // namespace pycuda

@@ -47,6 +47,7 @@ class PhysicalMemory {
     int export_descriptor() const;
     /// Gives up this reference now.
     void close() noexcept { state_.reset(); }
+    /// True after close().
     bool closed() const noexcept { return state_ == nullptr; }
 
   private:
@@ -78,6 +79,7 @@ class VirtualMemory {
     /// Sets the access of a device to all mapped memory, or to the memory at `offset`.
     void set_access(const Device &device, CUmemAccess_flags access,
                     std::optional<std::size_t> offset = std::nullopt);
+    /// The access of a device to the memory at `offset`. Throws Error.
     CUmemAccess_flags access(const Device &device, std::size_t offset) const;
 
     /// Unmaps all memory and frees the addresses. A second call does nothing.

@@ -25,6 +25,7 @@
 #include <pycuda/array_memory.h>
 #include <pycuda/context.h>
 #include <pycuda/failed_check.h>
+#include <pycuda/noted_operation.h>
 #include <pycuda/stream.h>
 #include <pycuda/wait.h>
 
@@ -48,6 +49,7 @@ class CaptureMemory;
 /// nothing changes. For one thread.
 class [[nodiscard]] WorkContext {
   public:
+    /// Of no array yet.
     WorkContext() noexcept = default;
 
     /// Throws std::invalid_argument, which names both devices, if an earlier array is on another
@@ -55,6 +57,8 @@ class [[nodiscard]] WorkContext {
     void add(const Array &array) {
         if (array.memory()) [[likely]]
             add(array.context()->context());
+        if (operations_are_noted()) [[unlikely]]
+            note_operand(array);
     }
     /// A context that is kept alive in the scope.
     void add(const Context &context) {
@@ -63,6 +67,7 @@ class [[nodiscard]] WorkContext {
         else if (home_ != &context) [[unlikely]]
             add_other(context);
     }
+    /// Whether no context was added.
     bool empty() const noexcept { return home_ == nullptr; }
     /// Makes the context current. Call it once.
     void enter() {
@@ -74,6 +79,7 @@ class [[nodiscard]] WorkContext {
 
   private:
     void add_other(const Context &other);
+    void note_operand(const Array &array);
     void enter_home();
 
     const Context *home_ = nullptr; ///< kept alive by the operands
@@ -81,6 +87,7 @@ class [[nodiscard]] WorkContext {
     bool has_several_ = false; ///< contexts of one device
     std::optional<ScopedContext> scope_;
     std::unique_ptr<ArrayContext::InCurrent> several_;
+    std::unique_ptr<NotedOperation> noted_; ///< if the thread's operation began here
 };
 
 /// Work that is queued in one stream in the scope of this object. Only a Work returns an array's
@@ -89,6 +96,7 @@ class [[nodiscard]] WorkContext {
 /// Costs nothing if the memory was allocated for this stream. For one thread.
 class [[nodiscard]] Work {
   public:
+    /// In the current context.
     explicit Work(StreamRef stream) : Work(stream, nullptr) {}
     /// In a context that was entered, which the driver need not be asked for again.
     Work(StreamRef stream, const WorkContext &context) : Work(stream) {
@@ -221,6 +229,7 @@ class [[nodiscard]] Work {
 /// valid. Nothing changes if no stream is captured.
 class [[nodiscard]] WorkOutsideCapture {
   public:
+    /// Nothing changes if no stream is captured. Throws Error.
     WorkOutsideCapture();
     ~WorkOutsideCapture();
     WorkOutsideCapture(const WorkOutsideCapture &) = delete;
@@ -235,10 +244,12 @@ class [[nodiscard]] WorkOutsideCapture {
 /// object. It comes from the pools, even if the thread has an allocator.
 class [[nodiscard]] Workspace {
   public:
+    /// Allocates memory of this size for use in the stream. Throws Error.
     Workspace(const std::shared_ptr<ArrayContext> &context, std::size_t bytes, StreamRef stream);
 
     /// 0 for 0 bytes.
     CUdeviceptr address() const noexcept { return address_; }
+    /// address() as a pointer.
     void *get() const noexcept { return reinterpret_cast<void *>(address_); }
 
   private:

@@ -3,6 +3,7 @@
 
 #include <pycuda/launch.h>
 #include <pycuda/layout.h>
+#include <pycuda/noted_operation.h>
 #include <pycuda/work.h>
 
 #include <cuda.h>
@@ -117,6 +118,8 @@ class KernelArguments {
     /// Launches in the stream of the use; the stream in `config` is ignored.
     void launch(const Function &function, LaunchConfig config) {
         config.stream = use_.stream();
+        if (operations_are_noted()) [[unlikely]]
+            note_operation_launch(function, config);
         launch_packed(function, config, bytes_, size_);
     }
 

@@ -53,6 +53,13 @@ void WorkContext::add_other(const Context &other) {
                                 "; copy one of them with to_device()");
 }
 
+void WorkContext::note_operand(const Array &array) {
+    if (noted_ == nullptr)
+        noted_ = NotedOperation::begin();
+    if (noted_ != nullptr)
+        noted_->add_operand(array);
+}
+
 void WorkContext::enter_home() {
     const CUcontext home = home_->get();
     if (driver().cuCtxGetCurrent.value() != home) [[unlikely]] {

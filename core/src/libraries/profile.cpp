@@ -7,8 +7,11 @@
 
 #include <abi/extensions.h>
 #include <pycuda/driver.h>
+#include <pycuda/noted_operation.h>
 
 #include <atomic>
+#include <new>
+#include <string>
 
 namespace pycuda {
 namespace {
@@ -43,8 +46,10 @@ unsigned profile_modes() {
 }
 
 void set_profile_modes(unsigned modes) {
-    if (const auto set = driver().extensions().scuSetProfileModes)
-        return check(set(modes), "scuSetProfileModes");
+    if (const auto set = driver().extensions().scuSetProfileModes) {
+        check(set(modes), "scuSetProfileModes");
+        return note_operations(modes != 0);
+    }
     CuptiTimeline &timeline = cupti_timeline("pycuda.profile");
     if (modes & profile_mode::counters)
         throw Error("pycuda.profile", CUDA_ERROR_NOT_SUPPORTED,
@@ -57,6 +62,7 @@ void set_profile_modes(unsigned modes) {
     else if (!modes && cupti_is_on)
         timeline.stop();
     cupti_is_on = modes != 0;
+    note_operations(cupti_is_on);
 }
 
 std::string profile_report() {
@@ -66,6 +72,7 @@ std::string profile_report() {
 }
 
 void forget_profile() {
+    forget_operation_launches();
     if (const auto forget = driver().extensions().scuForgetProfile)
         return forget();
     cupti_timeline("pycuda.profile").forget();
@@ -80,8 +87,16 @@ void detail::note_wait(const char *function, std::chrono::steady_clock::time_poi
 }
 
 void note_host_work(const char *name, std::uint64_t begin, std::uint64_t end) noexcept {
-    if (const auto note = driver().extensions().scuNoteWait)
+    const auto note = driver().extensions().scuNoteWait;
+    if (note == nullptr)
+        return;
+    if (!operations_are_noted())
+        return note(name, begin, end);
+    try {
+        note((name + (": " + NotedOperation::describe(name))).c_str(), begin, end);
+    } catch (const std::bad_alloc &) {
         note(name, begin, end);
+    }
 }
 
 } // namespace pycuda

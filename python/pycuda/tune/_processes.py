@@ -204,7 +204,7 @@ class Measurer:
                 return Outcome("ok", min(times, default=first), "", facts, counted)
 
     def _wait_for_run(self, on_processors: bool) -> tuple | None:
-        """The message at the end of a run, or None after the limit. Half-way, another process is prepared.
+        """The message at the end of a run, or None after the limit. After half of the limit, another process is prepared.
 
         on_processors: kernels run on the processors of this machine. If other programs use these, a run takes long that
         has had little of their time: such a run is waited for.

@@ -10,12 +10,15 @@
 #include "support/heap_type.h"
 
 #include <pycuda/called_function.h>
+#include <pycuda/noted_operation.h>
 
 #include <nanobind/stl/string.h>
 
 #include <structmember.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -73,6 +76,56 @@ std::string describe(void *function) {
     return text.empty() ? text : text + "()";
 }
 
+std::string text_of(nb::handle value);
+
+std::string text_of_items(nb::handle items) {
+    std::string text;
+    for (nb::handle item : items)
+        text += (text.empty() ? "" : ", ") + text_of(item);
+    return text;
+}
+
+/// An argument in the name of an operation: "float32[1000, 300]", "[float32[2], float32[3]]", "1".
+/// Calls no code of the program.
+std::string text_of(nb::handle value) {
+    constexpr std::size_t longest = 40;
+    if (is_array(value.ptr()))
+        return shape_and_type(array_of(value.ptr()));
+    if (PyTuple_CheckExact(value.ptr()))
+        return "(" + text_of_items(value) + (nb::len(value) == 1 ? ",)" : ")");
+    if (PyList_CheckExact(value.ptr()))
+        return "[" + text_of_items(value) + "]";
+    if (value.is_none() || PyLong_CheckExact(value.ptr()) || PyFloat_CheckExact(value.ptr()) ||
+        PyBool_Check(value.ptr()) || PyUnicode_CheckExact(value.ptr()))
+        if (std::string text = nb::cast<std::string>(nb::repr(value)); text.size() <= longest)
+            return text;
+    if (PyType_Check(value.ptr()))
+        return nb::cast<std::string>(value.attr("__name__"));
+    return nb::cast<std::string>(nb::handle(value.type()).attr("__name__"));
+}
+
+/// "mean(float32[1000, 300], axis=1)" for the profile; null in the scope of another operation.
+std::unique_ptr<NotedOperation> note_call(PyObject *function, PyObject *const *args,
+                                          std::size_t count, PyObject *names) {
+    std::unique_ptr<NotedOperation> noted = NotedOperation::begin();
+    if (NotedOperation *current = NotedOperation::current(); !current->has_call()) {
+        std::string text = describe(function);
+        text.resize(text.size() - std::min<std::size_t>(text.size(), 1)); // without the bracket
+        text.erase(0, text.rfind('.') + 1);
+        const std::size_t named = names ? static_cast<std::size_t>(PyTuple_Size(names)) : 0;
+        for (std::size_t i = 0; i < count + named; ++i) {
+            text += i == 0 ? "" : ", ";
+            if (i >= count)
+                text += nb::cast<std::string>(
+                            nb::handle(PyTuple_GetItem(names, Py_ssize_t(i - count)))) +
+                        "=";
+            text += text_of(args[i]);
+        }
+        current->set_call(text + ")");
+    }
+    return noted;
+}
+
 PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names) noexcept {
     return guarded([&] {
         const auto count = static_cast<std::size_t>(PyVectorcall_NARGS(nargsf));
@@ -81,8 +134,12 @@ PyObject *call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *n
         add_contexts(context, args, count + named);
         context.enter();
         std::optional<CalledFunction> called;
-        if (object_of(self).is_public)
+        std::unique_ptr<NotedOperation> noted;
+        if (object_of(self).is_public) {
             called.emplace(describe, object_of(self).function);
+            if (operations_are_noted()) [[unlikely]]
+                noted = note_call(object_of(self).function, args, count, names);
+        }
         return PyObject_Vectorcall(object_of(self).function, args, nargsf, names);
     });
 }

@@ -444,7 +444,7 @@ PyGetSetDef getters[] = {
      nullptr},
     {"_own_allocator", own_allocator_of, nullptr, nullptr, nullptr},
     {"gpudata", gpudata_of, set_gpudata,
-     "The memory: a DeviceAllocation, or what the allocator returned, or an address; None without "
+     "The memory: a DeviceAllocation, the result of the allocator, or an address; None without "
      "elements. May be set.",
      nullptr},
     {"_c_contiguous", is_c_contiguous, nullptr, nullptr, nullptr},

@@ -379,7 +379,8 @@ void bind_structured_copy(nb::module_ &module) {
         "A copy of a box between two contexts, also of different devices.\n\n"
         "As Memcpy3D. set_src_context() and set_dst_context() name the contexts of the two sides; "
         "at first both are the current\n"
-        "context. The devices need no peer access: the driver copies by way of the host then.");
+        "context. The devices need no peer access: without it, the driver copies through the "
+        "host.");
     copy_peer.def("__init__", [](CopyPeer *self) {
         new (self) CopyPeer();
         CUcontext current = Context::require_current().get();

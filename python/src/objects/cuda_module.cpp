@@ -124,7 +124,7 @@ void bind_module(nb::module_ &module) {
                 [](const Module &loaded, const std::string &source) {
                     loaded.describe_from_source(source);
                 },
-                "Tells from CUDA C++ source what the kernels' parameters mean."),
+                "Describes the parameters of the kernels, as a CUDA C++ source declares them."),
         "close");
 
     module.def("module_from_file", module_from_file, nb::arg("filename"),

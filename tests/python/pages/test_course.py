@@ -91,6 +91,39 @@ def test_printed_results_are_those_of_the_text(run, chapter):
             assert shown in printed, (shown, printed)
 
 
+#: Answers that are wrong in a way that the right result does not show: chapter, exercise of the chapter, the text of the
+#: exercise that the answer replaces, the answer, and the grade.
+WRONG_ANSWERS = [
+    ("02", 2, "    return a\n", "    for _ in range(times):\n        scale(cuda.InOut(a), 2.0, a.size, grid=(2, 1), block=(256, 1, 1))\n    return a\n", "14 copies; at most 2"),
+    ("04", 1, "= tile[t];", "= tile[(t + blockDim.x - 1) % blockDim.x];", "write-after-read"),
+    ("05", 2, "tile[t] += left", "__syncthreads(); tile[t] += left", "the result is right; the check modes found"),
+    ("06", 1, "tile[t] += tile[t + half]", "tile[t] = max(tile[t], tile[t + half])", "is 0, expected -"),
+    ("08", 1, "find_range", "find_ranges", "name 'find_range' is not defined; correct its cell"),
+    ("10", 2, "    with second:", "    first.synchronize()\n    with second:", "the host has waited"),
+]  # fmt: skip
+
+
+@pytest.mark.skipif(not is_softcuda(), reason="softcuda has the check modes")
+@pytest.mark.parametrize(
+    "answer", WRONG_ANSWERS, ids=[f"{one[0]}_{one[1]}" for one in WRONG_ANSWERS]
+)
+def test_a_wrong_answer_is_not_right(run, answer):
+    number, exercise, replaced, wrong, grade = answer
+    chapter = next(path for path in CHAPTERS if path.stem.startswith(number))
+    left = 2 * exercise  # an exercise and its grade
+    for tag, text in cells(chapter):
+        if tag in ("exercise", "grade"):
+            left -= 1
+        if left == 1 and tag == "exercise":
+            assert replaced in text
+            text = text.replace(replaced, wrong, 1)
+        if tag != "solution":
+            printed = run(text)
+        if left == 0:
+            break
+    assert "not yet" in printed and grade in printed, printed
+
+
 def test_a_result_of_none_is_named(run):
     """A function without a return is a beginner's mistake; `shape ()` would explain nothing."""
     assert "the result is None" in run(

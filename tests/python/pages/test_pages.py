@@ -136,3 +136,17 @@ def test_the_fault_of_the_tutorial(run_program):
             r"\d+ bytes after the 4000-byte allocation",
             done.stderr,
         )
+
+
+def test_no_code_is_broken_into_a_list():
+    """A line that begins with "* " is an item of a list, also inside of `4 * 130`. Our lists begin with "- "."""
+    folder = ROOT / "docs"
+    pages = [*folder.glob("*.md"), *folder.glob("course/*.md")]
+    assert len(pages) > 30
+    broken = [
+        f"{page.name}:{number}"
+        for page in pages
+        for number, line in enumerate(page.read_text().splitlines(), 1)
+        if line.startswith(("* ", "+ "))
+    ]
+    assert not broken

@@ -15,6 +15,7 @@ from conftest import is_softcuda
 
 import pycuda
 import pycuda.driver as cuda
+from pycuda import gpuarray
 from pycuda.compiler import SourceModule
 from softcuda import _profile_text
 
@@ -480,13 +481,17 @@ def test_kernels_of_arrays_are_one_table(run_program, tmp_path, monkeypatch):
         i for i, line in enumerate(lines) if line.startswith("array operations: ")
     )
     assert "a GPU runs others" in lines[head]
-    columns = "operation time share launches grid block instructions bytes".split()
+    columns = "operation time share launches instructions bytes".split()
     assert lines[head + 1].split() == columns
-    rows = [line.split() for line in lines[head + 2 :]]
-    operations = {row[0] for row in rows[: rows.index([])]}
-    assert {"sin", "sum"} <= operations
+    rows = lines[head + 2 : lines.index("", head)]
+    operations = {row.strip().split("  ")[0] for row in rows}
+    assert operations == {
+        "sin(float32[64, 64])",
+        "mean(float32[64, 64])",
+        "sort(float32[64, 64], axis=1)",
+        "matmul(float32[64, 64], float32[64, 64]), by NumPy",
+    }
     assert "1 call of numpy.matmul on arrays, " in done.stdout
-    assert any(name.startswith("sort") for name in operations)
     assert done.stdout.count("kernel run: ") == 1  # the program's own kernel
     assert "x[threadIdx.x] *= 2" in done.stdout
     assert "kernel.ptx" not in done.stdout
@@ -514,6 +519,55 @@ def test_the_command_folds_kernels_of_arrays_without_a_source_module(tmp_path):
     assert done.returncode == 0, done.stderr
     assert "array operations: 1 launch of PyCUDA's own kernels" in done.stderr
     assert "kernel.ptx" not in done.stderr
+
+
+OPERATIONS = """
+    import numpy as np
+    import pycuda.autoinit
+    from pycuda import gpuarray
+
+    x = gpuarray.arange(100_000, dtype=np.float32)
+    x + x  # before the profile: not in the table
+    with pycuda.profile() as profile:
+        gpuarray.arange(100_000, dtype=np.float32).sort()
+        -x[::2] + 1.5
+        np.cumsum(x)
+    for kernel in profile.kernels:
+        assert sum(kernel.operations.values()) == kernel.launches, kernel
+        print(*kernel.operations, sep=chr(10))
+    with pycuda.profile() as second:
+        x * 2
+    print([kernel.operations for kernel in second.kernels])
+"""
+
+
+@needs_softcuda
+def test_kernels_name_the_operation_that_launched_them(run_program):
+    """A sort is several kernels with internal names. A profile names the call, with shapes and types."""
+    done = run_program(OPERATIONS, PYCUDA_DRIVER="softcuda")
+    assert done.returncode == 0, done.stderr
+    *first, second = done.stdout.splitlines()
+    assert set(first) == {
+        "sort(float32[100000])",
+        "arange(100000, dtype=float32)",
+        "negative(float32[50000])",
+        "add(float32[50000])",
+        "cumsum(float32[100000])",
+    }
+    assert second == "[{'multiply(float32[100000])': 1}]"
+
+
+@needs_softcuda
+def test_a_kernel_of_several_operations_is_a_row_of_its_own(device):
+    """The counts of a kernel with one grid are those of all operations that launched the kernel."""
+    x = gpuarray.zeros(64, np.float32)
+    with pycuda.profile() as profile:
+        x.fill(1)
+        x.fill(2)
+    (kernel,) = profile.kernels
+    assert kernel.operations == {"fill(float32[64], 1)": 1, "fill(float32[64], 2)": 1}
+    (row,) = _profile_text.own_rows(profile.record)
+    assert row[0] == "fill(float32[64], 1) and fill(float32[64], 2): kernel copy"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """A pytest plugin: Dask treats our arrays as CuPy's, so that its tests of CuPy run with them."""
 
+import sys
+
 import cupy
 import dask.array.backends
 import dask.utils
@@ -13,6 +15,9 @@ def is_cupy_type(x) -> bool:
     """The check that Dask's test helpers make before they copy to the host."""
     return isinstance(x, GPUArray) or x is GPUArray
 
+
+# An installed CuPy has this package as well. It needs CuPy itself, in whose place is cupy.py.
+sys.modules["cupyx"] = None
 
 for _module in ("creation", "routines", "utils"):
     _imported = __import__(f"dask.array.{_module}", fromlist=["is_cupy_type"])

@@ -26,7 +26,7 @@ namespace pycuda {
 namespace {
 
 constexpr std::int64_t tile = 64;
-/// With at most this many rows or columns, most of the time goes into reading the other factor, so
+/// With at most this many rows or columns, most of the time is spent reading the other factor, so
 /// each element of the result is computed by a reduction.
 constexpr std::int64_t narrow = 2;
 

@@ -1,8 +1,8 @@
 // host_code_includes.h -- the includes of sources that only nvcc compiles.
 //
 // If a header has host code, NVRTC reads all headers again for each remedy, and fails after
-// seconds. It fails in the same way for the next source with the same includes, so such a source
-// goes to nvcc at once. Packages whose kernels all include Thrust compile in half of the time.
+// seconds. It fails again for the next source with the same includes, so nvcc compiles such a
+// source at once. Packages whose kernels all include Thrust compile in half of the time.
 #pragma once
 
 #include "compile/compilers/compile_job.h"

@@ -85,7 +85,7 @@ struct HeaderChanges {
     bool headers_are_libraries = false;            ///< those of the program, too (TextRole)
 };
 
-/// Scans `source`, which lies in `source_directory`. A header that
+/// Scans `source`, a file of `source_directory`. A header that
 /// standard_header() stands in for counts as unresolved unless a folder of the user's has it.
 [[nodiscard]] IncludeScan scan_includes(std::string_view source,
                                         const std::string &source_directory,

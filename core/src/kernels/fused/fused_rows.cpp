@@ -12,7 +12,7 @@
 namespace pycuda {
 namespace {
 
-/// One call: the layouts of the results and the arrays, and what the kernel depends on.
+/// One call: the layouts of the results and the arrays, and the variant of the kernel.
 struct Call {
     RowVariant variant;
     Layout shape;

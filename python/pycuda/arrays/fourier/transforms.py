@@ -1,4 +1,4 @@
-"""Fourier transforms over any axes, in the three ways that pycuda.fft names: by NumPy, cuFFT, own kernels."""
+"""Fourier transforms over any axes, by the three methods that pycuda.fft names: NumPy, cuFFT, kernels of this package."""
 
 from __future__ import annotations
 

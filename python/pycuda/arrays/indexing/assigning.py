@@ -81,7 +81,7 @@ def put(a, ind, v, mode: str = "raise") -> None:
 
 
 def _as_many(values, count: int):
-    """The first ``count`` values, or the values again and again. One value stays one."""
+    """The first ``count`` values, or the values repeated to this number. One value is returned unchanged."""
     if values.size in (1, count):
         return values
     if values.size > count:

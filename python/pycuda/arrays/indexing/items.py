@@ -150,8 +150,8 @@ def _assign_where(ary, mask, value) -> None:
 
 
 def _assign_in_order(ary, mask, value) -> None:
-    """The same for a vector of values, in a capture: nobody knows the places where the mask is true, and the launches
-    check their number."""
+    """As above for a vector of values, in a capture. The number of true elements of the mask is known only during a
+    launch of the graph, which checks it."""
     mask = mask if isinstance(mask, ArrayBase) else to_gpu(mask)
     if not isinstance(value, ArrayBase) or value.dtype != ary.dtype:
         source = empty(np.shape(value), ary.dtype)

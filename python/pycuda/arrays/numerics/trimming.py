@@ -41,8 +41,8 @@ def trim_zeros(filt, trim: str = "fb", axis=None):
 
 
 def _filled_parts(array, axes) -> list[tuple[int, int]]:
-    """For each axis, the place of the first part that is not zero, and the place behind the last one: (0, 0) if
-    there is none. The device is read once."""
+    """For each axis, the index of the first part that is not zero, and the index after the last one. (0, 0) if all
+    parts are zero. The device is read once."""
     simple = array.dtype.kind in "biuf" and array.dtype != np.float16
     if not simple or array.ndim > 1 and array.dtype.kind != "b":
         array = array != 0

@@ -172,7 +172,7 @@ def argmin(a, axis=None, out=None, keepdims=False, *, stream=None, allocator=Non
 
     axis: the axis, or None for the index into the flattened array.
     out: an array for the result.
-    keepdims: whether the reduced axis stays, with extent 1.
+    keepdims: whether the reduced axis is kept with extent 1.
     stream, allocator: the stream of the work, and where the result's memory comes from.
 
     Raises ValueError if there are no elements.

@@ -125,7 +125,7 @@ def append(arr, values, axis=None):
     values: an array of the same number of axes, or of any shape if ``axis`` is None.
     axis: the axis along which the values are added.
 
-    Returns a new array of the common type; ``arr`` stays as it is.
+    Returns a new array of the common type; ``arr`` does not change.
 
     >>> gpuarray.append(gpuarray.array([1, 2]), [3, 4])
     array([1, 2, 3, 4])

@@ -1,7 +1,7 @@
 """Distinct elements and sets of small vectors: a sort, and one kernel that chooses among equal elements.
 
-The host reads the number of results, in the only wait of a call. Larger vectors, complex numbers and float16 take
-the general way.
+The host reads the number of results, in the only wait of a call. The general functions handle larger
+vectors, complex numbers and float16.
 """
 
 from __future__ import annotations

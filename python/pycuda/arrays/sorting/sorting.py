@@ -160,8 +160,8 @@ def _ranks(kth, a, axis: int, kind) -> list[int]:
 
 @public()
 def partition(a, kth, axis=-1, kind="introselect", order=None):
-    """Return a copy in which element ``kth`` is where a sort would put it: no element before it is larger, none
-    behind it is smaller.
+    """Return a copy in which element ``kth`` is where a sort would put it: no element before it is larger, no
+    element after it is smaller.
 
     kth: an index, or several.
     axis: the axis, by default the last one; None takes all elements as a vector.
@@ -246,7 +246,7 @@ def searchsorted(a, v, side="left", sorter=None, *, stream=None):
 
     a: the vector, sorted, or by the indices ``sorter``, one for each element, if they are given.
     v: the elements, an array or a number.
-    side: "left" gives the index before equal elements, "right" the one behind them.
+    side: "left" gives the index before equal elements, "right" the index after them.
     stream: the stream of the work, by default the current one.
 
     >>> gpuarray.searchsorted(gpuarray.array([1, 3, 5]), gpuarray.array([0, 3, 9]))

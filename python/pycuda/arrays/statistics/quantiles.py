@@ -299,8 +299,8 @@ def _mean_of_two(low, high, last):
 
 @fuse
 def _interpolated(low, high, last, share, kind):
-    """As :func:`_interpolate` for one share, and NaN if the last element is NaN. The element behind a quantile
-    that is an element may be infinite, so it is not used."""
+    """As :func:`_interpolate` for one share, and NaN if the last element is NaN. If a quantile is an element,
+    the next element is not used, because it may be infinite."""
     is_float = low.dtype.kind == "f"
     low, high = low.astype(kind), high.astype(kind)
     if share == 0:

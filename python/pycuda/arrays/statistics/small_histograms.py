@@ -27,7 +27,8 @@ def _threads() -> int:
 
 
 def count_at_once(columns, bins, ranges, *, of_points: bool):
-    """The counts and the edges of each axis; None if another way must be taken, which also reports errors.
+    """The counts and the edges of each axis; None if the general function must compute them, which
+    also reports errors.
 
     columns: vectors of one type and length, one for each axis.
     bins: the number of bins of each axis.

@@ -30,6 +30,9 @@ void read_attributes(const CUlaunchConfig &config, LaunchRequest &request) {
         case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
             request.cooperative = attribute.value.cooperative != 0;
             break;
+        case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+            request.programmatic = attribute.value.programmaticStreamSerializationAllowed != 0;
+            break;
         case CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE:
             if (attribute.value.deviceUpdatableKernelNode.deviceUpdatable != 0)
                 request.updatable = &attribute.value.deviceUpdatableKernelNode.devNode;

@@ -35,8 +35,7 @@ struct Mark {
     std::uint32_t strong : 1 = 0;
     std::uint32_t scoped : 1 = 0; ///< strong, and not volatile
     std::uint32_t atomic : 1 = 0;
-    std::uint32_t device : 1 =
-        0; ///< for strong accesses: the scope is the device, not only the block
+    std::uint32_t scope : 2 = 0;              ///< of a strong access: rt::WatchScope
     std::uint32_t lanes : kWordBytes * 5 = 0; ///< by byte: the lane
     std::uint32_t several : kWordBytes = 0;   ///< by byte: whether several lanes accessed it in one
                                               ///< step; `lanes` has one of them

@@ -33,14 +33,15 @@ bool orders(const LaunchChecks &launch) { return (launch.modes & (Race | Sync)) 
 BlockChecks::BlockChecks(LaunchChecks &launch, rt::WorkerState &state)
     : launch_(launch), state_(state), block_(static_cast<std::uint32_t>(state.block_index)),
       only_orders_(orders(launch) && !(launch.modes & (Mem | Init))),
-      finds_races_((launch.modes & Race) != 0),
-      order_(block_, orders(launch) ? warps_of(launch.frame) : 0, launch.places),
+      finds_races_((launch.modes & Race) != 0), cluster_(find_cluster()),
+      order_(block_, orders(launch) ? warps_of(launch.frame) : 0, launch.places, cluster_->order),
       cursor_(Memory::of_process().marks, launch.run) {
     if (orders(launch)) {
         shared_marks_ = launch.take_marks();
         shared_marks_.begin_run();
         strong_reads_.resize(warps_of(launch.frame));
     }
+    cluster_->blocks.push_back(this);
     forget_windows();
 }
 
@@ -67,7 +68,7 @@ void BlockChecks::begin_block() {
         read.mask = 0;
     for (Copies &copies : copies_)
         copies = {};
-    bulk_.clear();
+    cluster_->bulk.clear();
     bulk_groups_ = {};
 }
 
@@ -88,12 +89,13 @@ std::optional<BlockChecks::Space> BlockChecks::space_of(const WarpAccess &access
 }
 
 BlockChecks::~BlockChecks() {
+    std::erase(cluster_->blocks, this);
     if (orders(launch_))
         launch_.give_back(std::move(shared_marks_));
 }
 
 BlockChecks::Place BlockChecks::place_of(const WarpAccess &access, std::uint64_t address) const {
-    const std::uint64_t shared = address - address_of(state_.shared);
+    const std::uint64_t shared = address - address_of(owner_->state_.shared);
     const std::uint64_t local = address - address_of(state_.local);
     switch (access.site.space) {
     case WatchSpace::Shared:
@@ -146,15 +148,44 @@ BlockChecks::WarpAccess BlockChecks::warp_access(WatchSite &site, std::uint32_t 
     return access;
 }
 
-void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
-                         const std::byte *values, rt::WatchPiece *piece) {
+template <class Each>
+void BlockChecks::for_each_owner(const WatchSite &site, std::uint32_t mask,
+                                 const LaneAddresses &addresses, Each each) {
     if (mask == 0)
         return;
-    const LaneAddresses all = LaneAddresses::of(addresses, mask);
-    if (reads_unwritten(site, mask, all, piece) || keeps_read(site, mask, all) ||
-        marks_at_once(site, mask, all, values))
+    if (site.space != WatchSpace::Generic || !has_peers())
+        return each(mask);
+    const std::uint64_t bytes = std::uint64_t{site.bytes} * site.count;
+    while (mask != 0) {
+        BlockChecks *const owner =
+            owner_of(addresses[static_cast<std::uint32_t>(std::countr_zero(mask))], bytes);
+        std::uint32_t lanes = 0;
+        for (std::uint32_t left = mask; left != 0; left &= left - 1)
+            if (const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
+                owner_of(addresses[lane], bytes) == owner)
+                lanes |= 1u << lane;
+        owner_ = owner;
+        each(lanes);
+        owner_ = this;
+        mask &= ~lanes;
+    }
+}
+
+void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_t *addresses,
+                         const std::byte *values, rt::WatchPiece *piece) {
+    for_each_owner(site, mask, LaneAddresses(addresses), [&](std::uint32_t lanes) {
+        access_of_owner(site, lanes, LaneAddresses::of(addresses, lanes), values, piece);
+    });
+}
+
+void BlockChecks::access_of_owner(WatchSite &site, std::uint32_t mask,
+                                  const LaneAddresses &addresses, const std::byte *values,
+                                  rt::WatchPiece *piece) {
+    if (reads_unwritten(site, mask, addresses, piece) || keeps_read(site, mask, addresses) ||
+        marks_at_once(site, mask, addresses, values))
         return;
-    const WarpAccess access = warp_access(site, mask, all, values, state_.warp_index, clock());
+    const WarpAccess access =
+        warp_access(site, mask, addresses, values, state_.warp_index, clock());
     check(access);
     if (piece && !orders(launch_))
         fill(*piece, access);
@@ -163,14 +194,16 @@ void BlockChecks::access(WatchSite &site, std::uint32_t mask, const std::uint64_
 void BlockChecks::access_row(WatchSite &site, std::uint32_t mask, std::uint64_t first,
                              std::uint64_t step, const std::byte *values, rt::WatchPiece *piece) {
     const LaneAddresses addresses(first, step);
-    if (mask == 0 || reads_unwritten(site, mask, addresses, piece) ||
-        keeps_read(site, mask, addresses) || marks_at_once(site, mask, addresses, values))
-        return;
-    check(warp_access(site, mask, addresses, values, state_.warp_index, clock()));
+    for_each_owner(site, mask, addresses, [&](std::uint32_t lanes) {
+        if (!reads_unwritten(site, lanes, addresses, piece) &&
+            !keeps_read(site, lanes, addresses) && !marks_at_once(site, lanes, addresses, values))
+            check(warp_access(site, lanes, addresses, values, state_.warp_index, clock()));
+    });
 }
 
 void BlockChecks::copy(WatchSite &site, std::uint32_t lane, std::uint64_t address,
                        std::uint64_t bytes, const rt::CopyEnd &end) {
+    owner_ = owner_of(address, bytes);
     WarpAccess access = warp_access(site, 1u << lane, LaneAddresses(address, 0), nullptr,
                                     state_.warp_index, clock());
     access.bytes = static_cast<std::uint32_t>(bytes);
@@ -182,6 +215,7 @@ void BlockChecks::copy(WatchSite &site, std::uint32_t lane, std::uint64_t addres
         check_written(access);
     if ((launch_.modes & Race) && end.by != rt::CopyEnd::By::Unknown)
         check_bulk_copy(access, end);
+    owner_ = this;
 }
 
 // The bounds of a texture or surface are those of the object, so only the order is checked.
@@ -226,7 +260,7 @@ void BlockChecks::fill(rt::WatchPiece &piece, const WarpAccess &access) {
             piece.written = Memory::of_process().written.distance();
     } else {
         const bool shared = place.space == Space::Shared;
-        const std::byte *window = shared ? state_.shared : state_.local;
+        const std::byte *window = shared ? owner_->state_.shared : state_.local;
         // A variable of local memory is at another place for each thread: kernels ask for its
         // bounds by themselves.
         const bool variable = shared && access.site.array;
@@ -234,7 +268,8 @@ void BlockChecks::fill(rt::WatchPiece &piece, const WarpAccess &access) {
         end = variable ? address_of(window) + access.site.array_end
                        : begin + (shared ? launch_.shared_bytes : launch_.local_bytes);
         if (launch_.modes & Init)
-            piece.written = (shared ? shared_written_ : local_written_).distance_from(window);
+            piece.written =
+                (shared ? owner_->shared_written_ : local_written_).distance_from(window);
     }
     piece.begin = begin;
     piece.places = end - begin < access.bytes ? 0 : end - begin - access.bytes + 1;
@@ -253,7 +288,7 @@ bool BlockChecks::is_written_at_once(const WarpAccess &access) {
                      (access.mask == ~0u && access.addresses.are_adjacent(access.bytes)))))
         return false;
     if (*space != Space::Global) {
-        WrittenWindow &window = *space == Space::Shared ? shared_written_ : local_written_;
+        WrittenWindow &window = *space == Space::Shared ? owner_->shared_written_ : local_written_;
         const std::uint64_t offset = place_of(access, access.span.first).offset;
         if (loads)
             return window.is_written(offset, bytes);
@@ -306,7 +341,7 @@ void BlockChecks::check_written(const WarpAccess &access) {
     for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
         const auto lane = static_cast<std::uint32_t>(std::countr_zero(left));
         const Place place = place_of(access, access.addresses[lane]);
-        WrittenWindow *window = place.space == Space::Shared  ? &shared_written_
+        WrittenWindow *window = place.space == Space::Shared  ? &owner_->shared_written_
                                 : place.space == Space::Local ? &local_written_
                                                               : nullptr;
         bool written = true;
@@ -339,7 +374,7 @@ void BlockChecks::check_written(const WarpAccess &access) {
 void BlockChecks::fence(WatchScope scope, std::uint32_t mask) {
     acquire_pending_reads(state_.warp_index);
     if (mask != 0)
-        order_.fence(state_.warp_index, scope == WatchScope::Device);
+        order_.fence(state_.warp_index, scope);
 }
 
 void BlockChecks::arrive(std::uint32_t warp, std::uint32_t number, bool waits) {
@@ -390,8 +425,9 @@ std::uint32_t BlockChecks::all_warps() const {
 // All earlier accesses of the block to its shared memory are ordered before all later ones.
 // Asynchronous copies that no warp has waited for are the exception.
 void BlockChecks::begin_phase() {
-    if (!bulk_.empty() || std::any_of(copies_.begin(), copies_.end(),
-                                      [](const Copies &copies) { return !copies.pending.empty(); }))
+    if (has_peers() || !cluster_->bulk.empty() ||
+        std::any_of(copies_.begin(), copies_.end(),
+                    [](const Copies &copies) { return !copies.pending.empty(); }))
         return;
     phase_reads_.begin();
     shared_marks_.begin_run();

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace softcuda::check {
@@ -35,15 +36,20 @@ class BlockChecks final : public rt::BlockWatch {
     void meet(rt::WatchSite &site, std::uint32_t mask, const std::uint32_t *members,
               const std::uint32_t *sources) override;
     void wait_for_copies(std::uint32_t groups_left) override;
+    void wait_for_earlier_grid() override;
+    void launch_dependents() override;
     void lanes_at_barrier(std::uint32_t lanes) override;
     void live_lanes(std::uint32_t lanes, bool stranded) override;
     void come_to_barrier(rt::WatchSite &site, std::uint32_t mask) override;
     void arrive(std::uint32_t warp, std::uint32_t number, bool waits) override;
     void leave(std::uint32_t warp, std::uint32_t number, bool all) override;
+    void arrive_at_cluster(std::uint32_t warp, bool releases) override;
+    void leave_cluster(std::uint32_t warp) override;
     void pass_without(std::uint32_t ended) override;
 
   private:
     enum class Space { Global, Shared, Local };
+    struct Cluster;
     /// One access of a warp, with derived values that are used several times.
     struct WarpAccess {
         rt::WatchSite &site;
@@ -76,8 +82,30 @@ class BlockChecks final : public rt::BlockWatch {
                 .strong = site.strong,
                 .scoped = site.scoped,
                 .atomic = site.kind == rt::WatchKind::Atomic,
-                .device = site.scope == rt::WatchScope::Device};
+                .scope = static_cast<std::uint32_t>(site.scope)};
     }
+    /// Whether accesses of this block with the scope are strong also for `block`.
+    [[nodiscard]] bool reaches(std::uint32_t block, std::uint32_t scope) const {
+        constexpr auto kDevice = static_cast<std::uint32_t>(rt::WatchScope::Device);
+        return block == block_ || scope == kDevice ||
+               (scope == static_cast<std::uint32_t>(rt::WatchScope::Cluster) &&
+                is_in_cluster(block));
+    }
+
+    // cluster_checks.cpp
+    [[nodiscard]] std::shared_ptr<Cluster> find_cluster() const;
+    [[nodiscard]] bool is_in_cluster(std::uint32_t block) const;
+    [[nodiscard]] bool has_peers() const;
+    /// The block of the cluster whose shared memory contains the bytes; otherwise this one.
+    [[nodiscard]] BlockChecks *owner_of(std::uint64_t address, std::uint64_t bytes);
+    /// Calls each(lanes) for the lanes of each block's shared memory, and for all others. Meanwhile
+    /// `owner_` is the block.
+    template <class Each>
+    void for_each_owner(const rt::WatchSite &site, std::uint32_t mask,
+                        const LaneAddresses &addresses, Each each);
+    void access_of_owner(rt::WatchSite &site, std::uint32_t mask, const LaneAddresses &addresses,
+                         const std::byte *values, rt::WatchPiece *piece);
+
     [[nodiscard]] std::optional<Space> space_of(const WarpAccess &access) const;
     [[nodiscard]] Place place_of(const WarpAccess &access, std::uint64_t address) const;
     [[nodiscard]] std::uint32_t lanes_of_warp() const;
@@ -157,6 +185,13 @@ class BlockChecks final : public rt::BlockWatch {
     [[nodiscard]] std::uint64_t window_of(Space space) const;
     /// Whether the marks belong to this run, or to a run that is ordered before it.
     [[nodiscard]] bool is_ours(std::uint32_t run, Space space);
+    /// As LaunchChecks::unordered(), for the current warp.
+    [[nodiscard]] std::shared_ptr<const Accessor> unordered(std::uint32_t run);
+    /// Whether the launch may have begun before the one before it has ended, and the current warp
+    /// has not waited for its end.
+    [[nodiscard]] bool is_early() const {
+        return launch_.begins_early() && !order_.knows(state_.warp_index, launch_.earlier_grid);
+    }
     [[nodiscard]] std::uint32_t run_of(Space space) const;
     void begin(const WarpAccess &access, Cell &cell, Space space, const Mark &now,
                std::uint64_t address);
@@ -194,6 +229,8 @@ class BlockChecks final : public rt::BlockWatch {
     std::uint32_t block_;
     const bool only_orders_; ///< only the order of accesses is checked
     const bool finds_races_; ///< the mode race is on
+    std::shared_ptr<Cluster> cluster_;
+    BlockChecks *owner_ = this; ///< the block whose shared memory is being accessed
     BlockOrder order_;
     MarkedWindow shared_marks_;
     PhaseReads phase_reads_;
@@ -246,9 +283,17 @@ class BlockChecks final : public rt::BlockWatch {
         std::uint32_t clock = kUnderWay; ///< of the warp, at the arrival at the mbarrier
         std::uint64_t barrier = 0;       ///< 0: it ends with a group
         std::uint32_t group = 0;
+        std::uint32_t block = 0;           ///< whose thread has started it
+        const std::byte *window = nullptr; ///< the shared memory, if it is of shared memory
+    };
+    /// The blocks of a cluster, which run on one thread. Most clusters have one block.
+    struct Cluster {
+        explicit Cluster(std::uint32_t count) : order(count) {}
+        ClusterOrder order;
+        std::vector<BlockChecks *> blocks; ///< that have not ended
+        std::vector<BulkAccess> bulk;
     };
     void end_access(const BulkAccess &access, std::uint32_t clock);
-    std::vector<BulkAccess> bulk_;
     std::array<std::uint32_t, kWarps> bulk_groups_{}; ///< by warp: the group of new bulk copies
 };
 

@@ -10,6 +10,8 @@
 
 #include "support/bulk_copy.h"
 
+#include <algorithm>
+
 namespace softcuda::check {
 
 void BlockChecks::check_bulk_copy(WarpAccess access, const rt::CopyEnd &end) {
@@ -26,12 +28,14 @@ void BlockChecks::check_bulk_copy(WarpAccess access, const rt::CopyEnd &end) {
                        .space = place.space,
                        .offset = place.offset,
                        .bytes = access.bytes,
-                       .reads = access.site.kind == rt::WatchKind::Load};
+                       .reads = access.site.kind == rt::WatchKind::Load,
+                       .block = block_,
+                       .window = place.space == Space::Shared ? owner_->state_.shared : nullptr};
     if (end.by == rt::CopyEnd::By::Barrier)
         pending.barrier = end.barrier;
     else
         pending.group = bulk_groups_[access.warp];
-    bulk_.push_back(pending);
+    cluster_->bulk.push_back(pending);
     mark_bytes(access);
     cursor_.release();
 }
@@ -41,15 +45,16 @@ void BlockChecks::end_copies(std::uint64_t barrier) {
     if (!(launch_.modes & Race))
         return;
     const std::uint32_t warp = state_.warp_index, clock = order_.clock(warp);
-    for (BulkAccess &access : bulk_)
-        if (access.barrier == barrier && access.warp == warp && access.clock == kUnderWay)
+    for (BulkAccess &access : cluster_->bulk)
+        if (access.barrier == barrier && access.block == block_ && access.warp == warp &&
+            access.clock == kUnderWay)
             access.clock = clock;
-    order_.fence(warp, false);
+    order_.fence(warp, rt::WatchScope::Cluster);
     order_.release(warp, barrier);
 }
 
 void BlockChecks::wait_at(std::uint64_t barrier) {
-    std::erase_if(bulk_, [&](const BulkAccess &access) {
+    std::erase_if(cluster_->bulk, [&](const BulkAccess &access) {
         if (access.barrier != barrier || access.clock == kUnderWay)
             return false;
         end_access(access, access.clock);
@@ -65,8 +70,8 @@ void BlockChecks::wait_for_bulk_copies(std::uint32_t groups) {
         return;
     }
     const std::uint32_t left = groups & kMostBulkGroups;
-    std::erase_if(bulk_, [&](const BulkAccess &access) {
-        if (access.barrier != 0 || access.warp != warp ||
+    std::erase_if(cluster_->bulk, [&](const BulkAccess &access) {
+        if (access.barrier != 0 || access.block != block_ || access.warp != warp ||
             bulk_groups_[warp] - access.group <= left ||
             ((groups & kReadBulkGroups) != 0 && !access.reads))
             return false;
@@ -79,16 +84,26 @@ void BlockChecks::wait_for_bulk_copies(std::uint32_t groups) {
 /// Gives the marks of a copy's bytes the clock at which it has ended.
 void BlockChecks::end_access(const BulkAccess &access, std::uint32_t clock) {
     const std::uint64_t end = access.offset + access.bytes;
+    BlockChecks *owner = this;
+    if (access.window) {
+        const auto found = std::ranges::find_if(cluster_->blocks, [&](const BlockChecks *block) {
+            return block->state_.shared == access.window;
+        });
+        if (found == cluster_->blocks.end())
+            return; // the block has ended
+        owner = *found;
+    }
+    const std::uint32_t run = access.window ? owner->shared_marks_.run : launch_.run;
     for (std::uint64_t at = access.offset; at < end; at = (at / kWordBytes + 1) * kWordBytes) {
-        if (access.space == Space::Shared && !shared_marks_.holds(at))
+        if (access.window && !owner->shared_marks_.holds(at))
             return;
-        const Line line = access.space == Space::Global ? cursor_.line(at) : shared_marks_.line(at);
+        const Line line = access.window ? owner->shared_marks_.line(at) : cursor_.line(at);
         Cell &cell = line.cells[at / kWordBytes % kLineWords];
-        if (!line.marks->by_words || cell.run != run_of(access.space))
+        if (!line.marks->by_words || cell.run != run)
             continue; // another launch has accessed the word since
         for (Mark *mark : {&cell.write, &cell.other_write, &cell.read, &cell.other_read})
-            if (mark->site == access.site && mark->block == block_ && mark->warp == access.warp &&
-                mark->clock == kUnderWay)
+            if (mark->site == access.site && mark->block == access.block &&
+                mark->warp == access.warp && mark->clock == kUnderWay)
                 mark->clock = clock;
     }
 }

@@ -4,6 +4,7 @@
 #include "check/block_checks.h"
 #include "support/readable_name.h"
 
+#include <algorithm>
 #include <atomic>
 #include <deque>
 #include <filesystem>
@@ -168,23 +169,59 @@ FoundAccess LaunchChecks::access(std::uint32_t site, std::uint32_t block, std::u
                      std::to_array(frame.block));
 }
 
-void LaunchChecks::place(const CommandOrder &order) {
+namespace {
+
+/// How many commands of its stream are done when a launch begins that need not wait for the launch
+/// `before` to end. If this one allowed its successor to begin before it had itself waited, then
+/// also earlier launches may still run.
+std::uint32_t done_at_begin(const CommandOrder &order, const Accessor &before) {
+    const Overlap &overlap = *before.overlap;
+    if (!overlap.launches_next)
+        return order.number() - 1;
+    const std::uint32_t begun_after =
+        overlap.launches_early ? overlap.begun_after : before.order.number() - 1;
+    return std::max(begun_after, order.done_before());
+}
+
+} // namespace
+
+void LaunchChecks::place(const CommandOrder &order, bool programmatic) {
     if (accessor_)
         return;
-    accessor_ = std::make_shared<const Accessor>(
-        Accessor{kernel, std::to_array(frame.grid), std::to_array(frame.block), order});
+    auto overlap = std::make_shared<Overlap>();
+    overlap->begun_after = order.number() - 1;
+    if (programmatic) {
+        const std::shared_ptr<const Accessor> before = latest_launch(order.stream());
+        if (before && order.is_next_after(before->order))
+            overlap->begun_after = done_at_begin(order, *before);
+        begins_early_ = overlap->begun_after != order.number() - 1;
+        if (begins_early_)
+            CommandCounter::note_overlap();
+    }
+    accessor_ = std::make_shared<const Accessor>(Accessor{
+        kernel, std::to_array(frame.grid), std::to_array(frame.block), order, std::move(overlap)});
     remember(run, accessor_);
 }
 
-std::shared_ptr<const Accessor> LaunchChecks::unordered(std::uint32_t earlier) {
+void LaunchChecks::launch_dependents(bool early) noexcept {
+    if (!accessor_)
+        return;
+    accessor_->overlap->launches_next = true;
+    if (early)
+        accessor_->overlap->launches_early = true;
+}
+
+std::shared_ptr<const Accessor> LaunchChecks::unordered(std::uint32_t earlier, bool early) {
     if (!accessor_)
         return nullptr;
     std::lock_guard lock(mutex_);
-    const auto [found, is_new] = unordered_.try_emplace(earlier);
+    const auto [found, is_new] = unordered_.at(early).try_emplace(earlier);
     if (is_new) {
         std::shared_ptr<const Accessor> launch = launch_of(earlier);
-        if (launch && !accessor_->order.comes_after(launch->order) &&
-            !launch->order.comes_after(accessor_->order))
+        const CommandOrder &mine = accessor_->order;
+        if (launch &&
+            (early ? !mine.comes_after(launch->order, accessor_->overlap->begun_after)
+                   : !mine.comes_after(launch->order) && !launch->order.comes_after(mine)))
             found->second = std::move(launch);
     }
     return found->second;
@@ -192,7 +229,8 @@ std::shared_ptr<const Accessor> LaunchChecks::unordered(std::uint32_t earlier) {
 
 void LaunchChecks::learn(std::uint32_t earlier) {
     std::lock_guard lock(mutex_);
-    unordered_[earlier] = nullptr;
+    for (ByRun &unordered : unordered_)
+        unordered[earlier] = nullptr;
 }
 
 void LaunchChecks::tell(Kind kind, std::uint32_t first, std::uint32_t second, Finding finding) {

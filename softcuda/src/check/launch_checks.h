@@ -22,6 +22,10 @@
 
 namespace softcuda::check {
 
+inline constexpr const char *kLaunchesOverlap =
+    "the second launch may begin before the first one has ended (programmatic dependent launch), "
+    "and the thread has not waited for its end";
+
 /// The questions of the checks to the owner of the memory.
 class MemoryMap {
   public:
@@ -90,13 +94,18 @@ class LaunchChecks final : public rt::LaunchWatch {
                                      std::uint64_t bytes) const;
     void tell(Kind kind, std::uint32_t first, std::uint32_t second, Finding finding);
     /// Sets the order of the launch among the commands of all streams. Call it before the launch
-    /// starts; only the first call has an effect.
-    void place(const CommandOrder &order);
+    /// starts; only the first call has an effect. `programmatic`: the launch may begin when the one
+    /// before it in the stream allows this.
+    void place(const CommandOrder &order, bool programmatic);
+    /// Whether it may have begun before the launch before it has ended.
+    [[nodiscard]] bool begins_early() const noexcept { return begins_early_; }
+    /// A thread allows the next launch to begin. `early`: it has not waited for the launch before.
+    void launch_dependents(bool early) noexcept;
     /// The order; null if unknown.
     [[nodiscard]] const Accessor *accessor() const noexcept { return accessor_.get(); }
     /// The accessor of an earlier launch that is not ordered with this one; null if the launches
-    /// are ordered.
-    [[nodiscard]] std::shared_ptr<const Accessor> unordered(std::uint32_t run);
+    /// are ordered. `early`: not ordered before the begin of this one.
+    [[nodiscard]] std::shared_ptr<const Accessor> unordered(std::uint32_t run, bool early);
     /// Records that threads of both launches have synchronised through memory.
     void learn(std::uint32_t run);
     /// Adds the findings of the launch to the list of all findings. Call it when the launch is
@@ -110,6 +119,7 @@ class LaunchChecks final : public rt::LaunchWatch {
     const std::uint32_t run; ///< a number of this launch
     MemoryMap &memory;
     SyncPlaces places;
+    const SyncPlace earlier_grid; ///< known to warps that have waited for the launch before
     UnwrittenMemory unwritten_memory;
     rt::ReadRecord read_record; ///< for the kernel's code
 
@@ -117,7 +127,9 @@ class LaunchChecks final : public rt::LaunchWatch {
     std::mutex mutex_;
     std::vector<MarkedWindow> spare_marks_;
     std::shared_ptr<const Accessor> accessor_;
-    std::unordered_map<std::uint32_t, std::shared_ptr<const Accessor>> unordered_; ///< by run
+    bool begins_early_ = false;
+    using ByRun = std::unordered_map<std::uint32_t, std::shared_ptr<const Accessor>>;
+    std::array<ByRun, 2> unordered_; ///< also for warps that are early
     std::unordered_map<std::uint64_t, Finding>
         found_; ///< an entry without a kernel is not reported yet
 };

@@ -80,19 +80,23 @@ AccessedWords words_of_row(std::uint32_t lanes, std::uint32_t bytes, std::uint64
 } // namespace
 
 std::uint32_t BlockChecks::run_of(Space space) const {
-    return space == Space::Shared ? shared_marks_.run : launch_.run;
+    return space == Space::Shared ? owner_->shared_marks_.run : launch_.run;
 }
 
 std::uint64_t BlockChecks::window_of(Space space) const {
-    return space == Space::Shared ? reinterpret_cast<std::uint64_t>(state_.shared) : 0;
+    return space == Space::Shared ? reinterpret_cast<std::uint64_t>(owner_->state_.shared) : 0;
 }
 
 bool BlockChecks::is_ours(std::uint32_t run, Space space) {
-    if (space == Space::Shared || run == 0 || run == launch_.run || run == ordered_run_)
+    if (space == Space::Shared || run == 0 || run == launch_.run)
         return true;
-    if (launch_.unordered(run))
+    const bool early = is_early();
+    if (run == ordered_run_ && !early)
+        return true;
+    if (unordered(run))
         return false;
-    ordered_run_ = run;
+    if (!early)
+        ordered_run_ = run;
     return true;
 }
 
@@ -138,7 +142,8 @@ std::uint32_t lanes_of_words(std::uint32_t lanes, std::uint32_t bytes, const Pla
     if (!finds_races_ && (earlier.warp != mark.warp || earlier.block != mark.block))
         return true;
     if (earlier.atomic && mark.atomic &&
-        (earlier.block == mark.block || (earlier.device && mark.device)))
+        (earlier.block == mark.block ||
+         (reaches(earlier.block, earlier.scope) && reaches(earlier.block, mark.scope))))
         return true;
     if (earlier.block != mark.block)
         return false;
@@ -218,7 +223,7 @@ BlockChecks::for_each_line(std::uint32_t bytes, bool writes, const LaneAddresses
                            .in_step = in_step,
                            .start = static_cast<std::uint8_t>(in_step ? addresses.first() : 0),
                            .step = static_cast<std::uint8_t>(in_step ? addresses.step() : 0)};
-        each(now, space == Space::Shared ? shared_marks_.line(address - window_of(space))
+        each(now, space == Space::Shared ? owner_->shared_marks_.line(address - window_of(space))
                                          : cursor_.line(address));
         mask &= ~lanes;
     }
@@ -231,7 +236,7 @@ bool BlockChecks::is_of_lines(const WarpAccess &access) const {
            access.bytes <= kLineBytes && has_one_bit(access.bytes) &&
            access.addresses.are_aligned(access.mask, access.bytes) &&
            (access.space != Space::Shared ||
-            shared_marks_.holds(access.span.last - window_of(Space::Shared)));
+            owner_->shared_marks_.holds(access.span.last - window_of(Space::Shared)));
 }
 
 void BlockChecks::mark_words(const WarpAccess &access, const Line &line, Space space,

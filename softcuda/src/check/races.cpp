@@ -31,7 +31,7 @@ std::uint32_t lanes_at(const std::uint64_t *addresses, std::uint32_t mask, std::
 void BlockChecks::synchronize(const WarpAccess &access) {
     const std::uint32_t warp = access.warp;
     if (access.site.release)
-        order_.fence(warp, access.site.scope == rt::WatchScope::Device);
+        order_.fence(warp, access.site.scope);
     if (access.site.kind != WatchKind::Store) {
         StrongRead &read = strong_reads_[warp];
         read.mask = access.mask;
@@ -41,7 +41,7 @@ void BlockChecks::synchronize(const WarpAccess &access) {
         }
     }
     if (access.site.kind == WatchKind::Load ||
-        !order_.may_release(warp, access.space != Space::Shared))
+        !order_.may_release(warp, access.space != Space::Shared || has_peers()))
         return;
     std::uint64_t last = 0; // lanes often go to one place
     for (std::uint32_t left = access.mask; left != 0; left &= left - 1) {
@@ -62,7 +62,7 @@ void BlockChecks::acquire_reads(std::uint32_t warp) {
         const std::uint64_t address = read.addresses[std::countr_zero(left)];
         const std::uint32_t lanes = lanes_at(read.addresses.data(), left, address);
         order_.acquire(warp, address, lanes);
-        if (!bulk_.empty())
+        if (!cluster_->bulk.empty())
             wait_at(address);
         left &= ~lanes;
     }
@@ -85,8 +85,9 @@ bool BlockChecks::keeps_read(rt::WatchSite &site, std::uint32_t mask,
                              const LaneAddresses &addresses) {
     const std::uint32_t warp = state_.warp_index;
     if (site.space != rt::WatchSpace::Shared || site.kind != WatchKind::Load || site.strong ||
-        site.async || !phase_reads_.only_reads() || !(launch_.modes & (Race | Sync)) ||
-        (launch_.modes & (Mem | Init)) || strong_reads_[warp].mask != 0)
+        site.async || has_peers() || !phase_reads_.only_reads() ||
+        !(launch_.modes & (Race | Sync)) || (launch_.modes & (Mem | Init)) ||
+        strong_reads_[warp].mask != 0)
         return false;
     if (phase_reads_.is_full()) {
         mark_kept_reads();
@@ -123,9 +124,9 @@ void BlockChecks::mark_bytes(const WarpAccess &access) {
             continue;
         for (std::uint64_t at = place.offset; at < end;) {
             const std::uint64_t next = std::min(end, (at / kLineBytes + 1) * kLineBytes);
-            if (place.space == Space::Global || shared_marks_.holds(at)) {
-                const Line line =
-                    place.space == Space::Global ? cursor_.line(at) : shared_marks_.line(at);
+            MarkedWindow &shared = owner_->shared_marks_;
+            if (place.space == Space::Global || shared.holds(at)) {
+                const Line line = place.space == Space::Global ? cursor_.line(at) : shared.line(at);
                 mark_words(access, line, place.space, lane, at, next - at);
             }
             at = next;
@@ -168,7 +169,7 @@ void BlockChecks::begin(const WarpAccess &access, Cell &cell, Space space, const
     if (cell.run == run)
         return;
     if (!is_ours(cell.run, space))
-        if (const std::shared_ptr<const Accessor> other = launch_.unordered(cell.run))
+        if (const std::shared_ptr<const Accessor> other = unordered(cell.run))
             check_against_launch(access, cell, *other, now, address);
     cell.begin(run);
 }
@@ -176,12 +177,13 @@ void BlockChecks::begin(const WarpAccess &access, Cell &cell, Space space, const
 void BlockChecks::check_against_launch(const WarpAccess &access, const Cell &cell,
                                        const Accessor &other, const Mark &now,
                                        std::uint64_t address) {
+    constexpr auto kDevice = static_cast<std::uint32_t>(rt::WatchScope::Device);
     const bool loads = access.site.kind == WatchKind::Load;
     for (const Mark *before : {&cell.write, &cell.other_write, &cell.read, &cell.other_read}) {
         const bool wrote = before == &cell.write || before == &cell.other_write;
         if (before->site == 0 || (before->bytes & now.bytes) == 0 || (loads && !wrote))
             continue;
-        if (before->strong && now.strong && before->device && now.device)
+        if (before->strong && now.strong && before->scope == kDevice && now.scope == kDevice)
             return launch_.learn(cell.run); // this is how threads wait for each other
         const std::uint32_t common = before->bytes & now.bytes, lane = now.lane(common);
         if (wrote && !loads &&
@@ -199,6 +201,20 @@ void BlockChecks::check_against_launch(const WarpAccess &access, const Cell &cel
             first.kernel = other.what;
         report_unordered(access, kind, before->site, lane, std::move(first), address);
     }
+}
+
+std::shared_ptr<const Accessor> BlockChecks::unordered(std::uint32_t run) {
+    return launch_.unordered(run, is_early());
+}
+
+void BlockChecks::wait_for_earlier_grid() {
+    if (launch_.modes & Race)
+        order_.know(state_.warp_index, launch_.earlier_grid);
+}
+
+void BlockChecks::launch_dependents() {
+    if (launch_.modes & Race)
+        launch_.launch_dependents(is_early());
 }
 
 /// Races with copies and fills of other streams, for the range of all lanes' addresses.
@@ -235,7 +251,7 @@ void BlockChecks::report_unordered(const WarpAccess &access, Kind kind, std::uin
     finding.mode = Race;
     finding.space = "global";
     finding.array = launch_.memory.describe(address);
-    finding.detail = kStreamsAreNotOrdered;
+    finding.detail = is_early() ? kLaunchesOverlap : kStreamsAreNotOrdered;
     const std::uint32_t second_site = first.by_command ? 0 : access.number;
     finding.accesses = {std::move(first), found(access, lane)};
     launch_.tell(kind, first_site, second_site, finding);
@@ -352,13 +368,13 @@ void BlockChecks::check_against(const WarpAccess &access, const Mark &before, st
     if (order_.ordered(other, before.clock, second))
         return;
     const bool atomic = site.kind == WatchKind::Atomic;
-    const bool reaches =
-        first.block == block_ || (before.device && site.scope == rt::WatchScope::Device);
-    if (before.atomic && atomic && reaches)
+    const bool both = reaches(first.block, before.scope) &&
+                      reaches(first.block, static_cast<std::uint32_t>(site.scope));
+    if (before.atomic && atomic && both)
         return;
     // Volatile accesses of several warps are how they wait for each other; within a warp they only
     // keep the order in which the compiler writes them. Other strong accesses have a memory order.
-    if (before.strong && site.strong && reaches && !(one_warp && !before.scoped && !site.scoped))
+    if (before.strong && site.strong && both && !(one_warp && !before.scoped && !site.scoped))
         return;
     if (kind == Kind::WriteAfterWrite && stores_the_same(access, from, before, lane, address))
         return;
@@ -378,7 +394,9 @@ void BlockChecks::check_against(const WarpAccess &access, const Mark &before, st
         space == Space::Shared ? variable_of(access.number) : launch_.memory.describe(address);
     finding.detail = one_warp ? "both are lanes of one warp: only __syncwarp() orders them"
                      : first.block == second.block ? "no barrier or fence with a flag orders them"
-                                                   : "no fence with a flag orders the two blocks";
+                     : is_in_cluster(first.block)
+                         ? "no barrier of the cluster or fence with a flag orders them"
+                         : "no fence with a flag orders the two blocks";
     FoundAccess one =
         launch_.access(before.site, before.block, before.warp * rt::kWarpSize + from, access.bytes);
     finding.accesses = {std::move(one), found(access, lane)};

@@ -73,6 +73,9 @@ GraphPlaceScope::GraphPlaceScope(const std::shared_ptr<const GraphPlace::Before>
         present_place = std::make_shared<const GraphPlace>(GraphPlace{outer_, before, node});
 }
 
+GraphPlaceScope::GraphPlaceScope(std::shared_ptr<const GraphPlace> place)
+    : outer_(std::exchange(present_place, std::move(place))) {}
+
 GraphPlaceScope::~GraphPlaceScope() { present_place = std::move(outer_); }
 
 const std::shared_ptr<const GraphPlace> &GraphPlaceScope::present() noexcept {
@@ -139,6 +142,7 @@ std::unique_ptr<CommandOrder> CommandCounter::next() {
     }
     auto order = std::make_unique<CommandOrder>(stream_, number);
     order->ask_host();
+    order->done_before_ = order->known_[stream_];
     return order;
 }
 

@@ -37,6 +37,8 @@ class GraphPlaceScope {
   public:
     /// `before`: of this launch; null if races are not checked.
     GraphPlaceScope(const std::shared_ptr<const GraphPlace::Before> &before, std::size_t node);
+    /// The commands are of `place`, which present() was when the node began; null: of no node.
+    explicit GraphPlaceScope(std::shared_ptr<const GraphPlace> place);
     ~GraphPlaceScope();
     GraphPlaceScope(const GraphPlaceScope &) = delete;
     GraphPlaceScope &operator=(const GraphPlaceScope &) = delete;
@@ -64,6 +66,24 @@ class CommandOrder {
         return earlier.number_ <= (earlier.stream_ == stream_ ? number_ : known_[earlier.stream_]);
     }
 
+    // Programmatic dependent launch: the kernel before may still run when this one begins.
+    /// Whether `earlier` is the command directly before this one in its stream.
+    [[nodiscard]] bool is_next_after(const CommandOrder &earlier) const noexcept {
+        return earlier.stream_ == stream_ && earlier.number_ + 1 == number_;
+    }
+    [[nodiscard]] std::uint32_t stream() const noexcept { return stream_; }
+    [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+    /// The number of the stream's commands that the host knew to be done when this one was
+    /// enqueued.
+    [[nodiscard]] std::uint32_t done_before() const noexcept { return done_before_; }
+    /// As comes_after(), if only the first `begun_after` commands of the stream are done when this
+    /// one begins.
+    [[nodiscard]] bool comes_after(const CommandOrder &earlier,
+                                   std::uint32_t begun_after) const noexcept {
+        return earlier.stream_ == stream_ && !place_ ? earlier.number_ <= begun_after
+                                                     : comes_after(earlier);
+    }
+
     // The host's clock. Any thread may call.
     void order_before_host() const noexcept;
     void ask_host() noexcept;
@@ -74,7 +94,9 @@ class CommandOrder {
     struct Host;
     static Host &host();
 
+    friend class CommandCounter;
     std::uint32_t stream_, number_;
+    std::uint32_t done_before_ = 0;
     std::shared_ptr<const GraphPlace> place_; ///< null: it is no node of a graph
     Numbers known_{};
 };
@@ -96,6 +118,8 @@ class CommandCounter {
     [[nodiscard]] static bool several_streams() noexcept {
         return several_.load(std::memory_order_relaxed);
     }
+    /// Commands of one stream overlap: from now on, several_streams() is true.
+    static void note_overlap() noexcept { several_ = true; }
     /// The address of the byte with this answer, for the code of kernels.
     [[nodiscard]] static std::uint64_t several_streams_flag() noexcept {
         static_assert(sizeof several_ == 1);

@@ -17,6 +17,7 @@ struct Launches {
     std::mutex mutex;
     std::unordered_map<std::uint32_t, std::shared_ptr<const Accessor>> by_run;
     std::deque<std::uint32_t> oldest_first;
+    std::array<std::shared_ptr<const Accessor>, CommandOrder::kStreams> by_stream;
 };
 
 Launches &launches() {
@@ -116,6 +117,7 @@ FoundAccess access_of(const Reader &reader, const Accessor &launch) {
 void remember(std::uint32_t run, std::shared_ptr<const Accessor> launch) {
     Launches &all = launches();
     std::lock_guard lock(all.mutex);
+    all.by_stream[launch->order.stream()] = launch;
     all.by_run[run] = std::move(launch);
     all.oldest_first.push_back(run);
     if (all.oldest_first.size() <= kMostLaunches)
@@ -130,6 +132,12 @@ FoundAccess access_of(const Range &range) {
     access.by_command = true;
     access.bytes = range.end - range.begin;
     return access;
+}
+
+std::shared_ptr<const Accessor> latest_launch(std::uint32_t stream) {
+    Launches &all = launches();
+    std::lock_guard lock(all.mutex);
+    return all.by_stream[stream];
 }
 
 std::shared_ptr<const Accessor> launch_of(std::uint32_t run) {

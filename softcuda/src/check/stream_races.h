@@ -22,15 +22,25 @@ namespace softcuda::check {
 
 class MemoryMap;
 
+/// When a launch began and when it allowed the next launch of its stream to begin.
+struct Overlap {
+    std::uint32_t begun_after = 0;           ///< so many commands of the stream were done
+    std::atomic<bool> launches_next{false};  ///< a thread allowed the next launch to begin
+    std::atomic<bool> launches_early{false}; ///< one that had not waited for the launch before
+};
+
 /// One command that accesses memory.
 struct Accessor {
     std::string what; ///< the kernel's name, or "copy", "fill"
     std::array<std::uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1};
     CommandOrder order;
+    std::shared_ptr<Overlap> overlap; ///< of a launch
 };
 
 /// Stores the command under its number, a launch's `run`. Only the latest commands are kept.
 void remember(std::uint32_t run, std::shared_ptr<const Accessor> launch);
+/// The latest launch of a stream that remember() has stored; null: none.
+[[nodiscard]] std::shared_ptr<const Accessor> latest_launch(std::uint32_t stream);
 /// Null for an old command, or one that ran while races were not checked.
 [[nodiscard]] std::shared_ptr<const Accessor> launch_of(std::uint32_t run);
 

@@ -7,6 +7,9 @@
 #include <bit>
 
 namespace softcuda::check {
+
+using rt::WatchScope;
+
 namespace {
 
 void join(Clocks &into, const Clocks &from) {
@@ -28,26 +31,89 @@ void join(KnownPlaces &into, const KnownPlaces &from) {
         join(into, known);
 }
 
+constexpr auto kClusterScope = static_cast<std::size_t>(WatchScope::Cluster);
+constexpr auto kDeviceScope = static_cast<std::size_t>(WatchScope::Device);
+
+/// Joins clocks of other blocks of the cluster, which were known at a barrier of the block.
+void join_known(std::vector<PeerClocks> &into, const std::vector<PeerClocks> &from) {
+    into.resize(from.size());
+    for (std::size_t rank = 0; rank < from.size(); ++rank) {
+        if (!from[rank].any)
+            continue;
+        into[rank].any = true;
+        join(into[rank].known, from[rank].known);
+        join(into[rank].released[kDeviceScope], from[rank].released[kDeviceScope]);
+    }
+}
+
 } // namespace
 
-void SyncPlace::release(std::uint32_t block, const WarpOrder &warp) {
+std::uint32_t ClusterOrder::add(std::uint32_t block) {
+    blocks_.push_back(block);
+    return static_cast<std::uint32_t>(blocks_.size() - 1);
+}
+
+std::uint32_t ClusterOrder::rank_of(std::uint32_t block) const {
+    const auto found = std::find(blocks_.begin(), blocks_.end(), block);
+    return found == blocks_.end() ? kNone : static_cast<std::uint32_t>(found - blocks_.begin());
+}
+
+void SyncPlace::add(std::uint32_t block, const Entry &entry) {
+    of_block_[block].entries.push_back(static_cast<std::uint32_t>(entries_.size()));
+    entries_.push_back(entry);
+}
+
+void SyncPlace::release(std::uint32_t block, const WarpOrder &warp, const ClusterOrder &cluster) {
     std::lock_guard lock(mutex_);
     OfBlock &own = of_block_[block];
     join(own.fenced, warp.fenced);
-    std::vector<std::uint32_t> &mine = own.entries;
+    const std::vector<std::uint32_t> &mine = own.entries;
     // A warp that releases the same clocks again, as in a loop that waits for a lock, needs no new
     // entry.
     if (!mine.empty() && mine.back() + 1 == entries_.size() &&
         entries_.back().fenced == warp.fenced && entries_.back().published == warp.published)
         return;
-    mine.push_back(static_cast<std::uint32_t>(entries_.size()));
-    entries_.push_back({warp.fenced, warp.published});
+    const Clocks *clustered = nullptr;
+    for (std::uint32_t rank = 0; rank < warp.peers.size(); ++rank) {
+        const PeerClocks &peer = warp.peers[rank];
+        if (cluster.blocks()[rank] == block) {
+            clustered = &peer.released[kClusterScope];
+        } else if (peer.any) {
+            add(cluster.blocks()[rank], {peer.released[0], peer.released[kDeviceScope]});
+            of_cluster_.push_back({block, peer.released[kClusterScope]});
+        }
+    }
+    add(block, {warp.fenced, warp.published});
+    if (clustered)
+        of_cluster_.push_back({block, *clustered});
     for (const Known &known : warp.places)
         if (known.place != this)
             join(closure_, known);
 }
 
-Clocks SyncPlace::acquire(std::uint32_t block, WarpOrder &warp) const {
+/// Learns the clocks of another block of the cluster, or of the own block, that others have
+/// released.
+void SyncPlace::acquire_of_peer(const ClusterOrder &cluster, std::uint32_t rank,
+                                std::uint32_t block, std::uint32_t seen, WarpOrder &warp) const {
+    const auto found = of_block_.find(cluster.blocks()[rank]);
+    if (found == of_block_.end())
+        return;
+    const bool own = cluster.blocks()[rank] == block;
+    PeerClocks &peer = warp.peers[rank];
+    Clocks &known = own ? warp.known : peer.known;
+    const std::vector<std::uint32_t> &all = found->second.entries;
+    for (auto at = std::lower_bound(all.begin(), all.end(), seen); at != all.end(); ++at) {
+        const Entry &entry = entries_[*at];
+        const auto &[by, clustered] = of_cluster_[*at];
+        const bool near = cluster.rank_of(by) != ClusterOrder::kNone;
+        join(known, by == block ? entry.fenced : near ? clustered : entry.published);
+        join(peer.released[kClusterScope], near ? clustered : entry.published);
+        join(own ? warp.published : peer.released[kDeviceScope], entry.published);
+        warp.has_published = peer.any = true;
+    }
+}
+
+Clocks SyncPlace::acquire(std::uint32_t block, WarpOrder &warp, const ClusterOrder &cluster) const {
     std::lock_guard lock(mutex_);
     const auto length = static_cast<std::uint32_t>(entries_.size());
     const auto mine = of_block_.find(block);
@@ -58,7 +124,9 @@ Clocks SyncPlace::acquire(std::uint32_t block, WarpOrder &warp) const {
             seen = known.length;
     if (seen == length)
         return passed_on;
-    if (mine != of_block_.end()) {
+    for (std::uint32_t rank = 0; rank < warp.peers.size(); ++rank)
+        acquire_of_peer(cluster, rank, block, seen, warp);
+    if (warp.peers.empty() && mine != of_block_.end()) {
         const std::vector<std::uint32_t> &all = mine->second.entries;
         for (auto at = std::lower_bound(all.begin(), all.end(), seen); at != all.end(); ++at) {
             join(warp.known, entries_[*at].fenced);
@@ -104,8 +172,21 @@ SyncPlace &SyncPlaces::get(std::uint64_t address) {
     return *place;
 }
 
+BlockOrder::BlockOrder(std::uint32_t block, std::uint32_t warps, SyncPlaces &places,
+                       ClusterOrder &cluster)
+    : block_(block), cluster_(cluster), rank_(cluster.add(block)), places_(places), warps_(warps) {
+    if (cluster.size() > 1)
+        for (WarpOrder &order : warps_)
+            order.peers.resize(cluster.size());
+}
+
 bool BlockOrder::ordered(const ThreadId &first, std::uint32_t clock, const ThreadId &second) const {
     const WarpOrder &order = warps_[second.warp];
+    if (first.block != block_ && !order.peers.empty()) {
+        const std::uint32_t rank = cluster_.rank_of(first.block);
+        if (rank != ClusterOrder::kNone && order.peers[rank].known[first.warp] >= clock)
+            return true;
+    }
     if (first.block != block_)
         return std::any_of(order.places.begin(), order.places.end(), [&](const Known &known) {
             return known.place->knows(known.length, first, clock);
@@ -123,15 +204,24 @@ void BlockOrder::step(WarpOrder &order, std::uint32_t warp) {
     order.known[warp] = order.clock++;
 }
 
-void BlockOrder::fence(std::uint32_t warp, bool device) {
+void BlockOrder::release_peers(WarpOrder &order, WatchScope scope) const {
+    for (std::uint32_t rank = 0; rank < order.peers.size(); ++rank) {
+        PeerClocks &peer = order.peers[rank];
+        for (std::size_t each = 0; each <= static_cast<std::size_t>(scope); ++each)
+            peer.released[each] = rank == rank_ ? order.known : peer.known;
+    }
+}
+
+void BlockOrder::fence(std::uint32_t warp, WatchScope scope) {
     WarpOrder &order = warps_[warp];
     step(order, warp);
     order.fenced = order.known;
     order.has_news = true;
-    if (device) {
+    if (scope == WatchScope::Device) {
         order.published = order.known;
         order.has_published = true;
     }
+    release_peers(order, scope);
 }
 
 void BlockOrder::acquire(std::uint32_t warp, std::uint64_t address, std::uint32_t lanes) {
@@ -140,7 +230,7 @@ void BlockOrder::acquire(std::uint32_t warp, std::uint64_t address, std::uint32_
         return;
     WarpOrder &order = warps_[warp];
     changed_ = true;
-    const std::uint32_t own = place->acquire(block_, order)[warp];
+    const std::uint32_t own = place->acquire(block_, order, cluster_)[warp];
     if (own <= order.met)
         return;
     // A lane of this warp has released the accesses of its warp; the lanes that have read the place
@@ -155,7 +245,7 @@ void BlockOrder::acquire(std::uint32_t warp, std::uint64_t address, std::uint32_
 void BlockOrder::release(std::uint32_t warp, std::uint64_t address) {
     if (!may_release(warp, true))
         return;
-    places_.get(address).release(block_, warps_[warp]);
+    places_.get(address).release(block_, warps_[warp], cluster_);
     // Who sees the value that the kernel stores next must find the release.
     release_fence();
 }
@@ -193,8 +283,20 @@ void BlockOrder::arrive(std::uint32_t warp, std::uint32_t barrier, bool waits) {
     join(phase.known, order.known);
     join(phase.published, order.published);
     join(phase.places, order.places);
+    join_known(phase.peers, order.peers);
     if (!waits)
         ++at->passed[warp];
+}
+
+void BlockOrder::know(std::uint32_t warp, const SyncPlace &place) {
+    changed_ = true;
+    join(warps_[warp].places, {&place, 0});
+}
+
+bool BlockOrder::knows(std::uint32_t warp, const SyncPlace &place) const {
+    const KnownPlaces &places = warps_[warp].places;
+    return std::any_of(places.begin(), places.end(),
+                       [&](const Known &known) { return known.place == &place; });
 }
 
 void BlockOrder::pass_all() {
@@ -221,6 +323,7 @@ void BlockOrder::pass_all() {
 
 void BlockOrder::restart(std::uint32_t block) {
     block_ = block;
+    cluster_.restart(block);
     if (!changed_)
         return;
     changed_ = false;
@@ -242,8 +345,53 @@ void BlockOrder::leave(std::uint32_t warp, std::uint32_t barrier, bool all) {
     join(order.published, phase.published);
     order.has_published = order.has_published || phase.published != Clocks{};
     join(order.places, phase.places);
+    join_known(order.peers, phase.peers);
     order.fenced = order.known;
     order.has_news = !all;
+    release_peers(order, WatchScope::Block);
+}
+
+void BlockOrder::arrive_at_cluster(std::uint32_t warp, bool releases) {
+    WarpOrder &order = warps_[warp];
+    step(order, warp);
+    order.met = order.known[warp];
+    ClusterOrder::Phase &phase = cluster_.phase(cluster_phases_[warp]);
+    const auto add = [&](std::uint32_t rank, const Clocks &known, const Clocks &published) {
+        join(phase.known[rank], known);
+        join(phase.published[rank], published);
+    };
+    if (order.peers.empty())
+        add(rank_, releases ? order.known : order.fenced, order.published);
+    for (std::uint32_t rank = 0; rank < order.peers.size(); ++rank) {
+        const PeerClocks &peer = order.peers[rank];
+        const Clocks &fenced = peer.released[kClusterScope];
+        if (rank == rank_)
+            add(rank, releases ? order.known : fenced, order.published);
+        else if (peer.any)
+            add(rank, releases ? peer.known : fenced, peer.released[kDeviceScope]);
+    }
+    join(phase.places, order.places);
+}
+
+void BlockOrder::leave_cluster(std::uint32_t warp) {
+    WarpOrder &order = warps_[warp];
+    const ClusterOrder::Phase &phase = cluster_.phase(cluster_phases_[warp]++);
+    changed_ = true;
+    join(order.known, phase.known[rank_]);
+    join(order.published, phase.published[rank_]);
+    order.has_published = order.has_published || order.published != Clocks{};
+    for (std::uint32_t rank = 0; rank < order.peers.size(); ++rank) {
+        if (rank == rank_)
+            continue;
+        PeerClocks &peer = order.peers[rank];
+        join(peer.known, phase.known[rank]);
+        join(peer.released[kDeviceScope], phase.published[rank]);
+        peer.any = true;
+    }
+    join(order.places, phase.places);
+    order.fenced = order.known;
+    order.has_news = true;
+    release_peers(order, WatchScope::Cluster);
 }
 
 } // namespace softcuda::check

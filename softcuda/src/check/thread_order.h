@@ -9,9 +9,13 @@
 //     __threadfence           present knowledge may be passed on
 //     atomic, volatile write  passes it on to those who read the place later (SyncPlace)
 //
-// There are too many blocks for vector clocks over all blocks. For other blocks, a warp keeps
+// In a cluster of several blocks, a warp has such a vector also for each other block of its cluster
+// (PeerClocks), and the barrier of the cluster joins all of them. There are too many blocks for
+// vector clocks over all blocks of a grid. For the blocks of other clusters, a warp keeps
 // references of the form "the first n entries of that place's list".
 #pragma once
+
+#include "rt/watch_abi.h"
 
 #include <array>
 #include <atomic>
@@ -46,6 +50,14 @@ struct ThreadId {
     std::uint32_t block = 0, warp = 0, lane = 0;
 };
 
+/// Of the warps of one block of the cluster: the clocks that a warp knows, and those that it can
+/// release to a scope, because it knew them before a fence of this scope.
+struct PeerClocks {
+    Clocks known{};
+    std::array<Clocks, 3> released{}; ///< by rt::WatchScope
+    bool any = false;                 ///< `known` is not 0
+};
+
 /// The accesses that a warp knows: those ordered before its next access.
 struct WarpOrder {
     std::uint32_t clock = 1;
@@ -58,26 +70,69 @@ struct WarpOrder {
     std::uint32_t met = 0;      ///< up to this clock value, all lanes know each other's accesses
     /// By lane: the clocks that it knows of each lane, if only some lanes have synchronised since.
     std::unique_ptr<std::array<Clocks, 32>> lanes;
+    /// By rank in the cluster; empty if the block is alone. Of the own block, only the clocks that
+    /// can be released to the cluster are here.
+    std::vector<PeerClocks> peers;
+};
+
+/// The blocks of a cluster, which run on one thread, and its barrier.
+class ClusterOrder {
+  public:
+    /// A cluster of this number of blocks.
+    explicit ClusterOrder(std::uint32_t blocks) : phases_{Phase(blocks), Phase(blocks)} {}
+    /// Adds the block of the next rank, and returns the rank.
+    std::uint32_t add(std::uint32_t block);
+    /// The only block of the cluster becomes another one.
+    void restart(std::uint32_t block) { blocks_ = {block}; }
+    /// The rank of the block; kNone: it is not in the cluster.
+    [[nodiscard]] std::uint32_t rank_of(std::uint32_t block) const;
+    [[nodiscard]] const std::vector<std::uint32_t> &blocks() const { return blocks_; }
+    [[nodiscard]] std::size_t size() const { return phases_[0].known.size(); }
+    static constexpr std::uint32_t kNone = ~0u;
+
+    /// Clocks of the warps that arrived in a phase of the barrier.
+    struct Phase {
+        explicit Phase(std::size_t blocks) : known(blocks), published(blocks) {}
+        std::vector<Clocks> known, published; ///< by rank
+        KnownPlaces places;
+    };
+    [[nodiscard]] Phase &phase(std::uint32_t number) { return phases_[number % 2]; }
+
+  private:
+    std::vector<std::uint32_t> blocks_; ///< by rank
+    std::array<Phase, 2> phases_;
 };
 
 /// A place in memory by which threads synchronise.
 class SyncPlace {
   public:
     /// Release: adds the warp's fenced clocks to the place.
-    void release(std::uint32_t block, const WarpOrder &warp);
+    void release(std::uint32_t block, const WarpOrder &warp, const ClusterOrder &cluster);
     /// Acquire: the warp now knows all that was released at the place. Returns the clocks of the
     /// block's own threads, by warp.
-    Clocks acquire(std::uint32_t block, WarpOrder &warp) const;
+    Clocks acquire(std::uint32_t block, WarpOrder &warp, const ClusterOrder &cluster) const;
     /// Whether one of the first `length` entries belongs to `thread`'s block and contains its
     /// warp's `clock`.
     [[nodiscard]] bool knows(std::uint32_t length, const ThreadId &thread,
                              std::uint32_t clock) const;
 
   private:
+    /// Clocks of the warps of one block, which a warp of the block, or of a block of its cluster,
+    /// has released.
     struct Entry {
         Clocks fenced, published;
     };
+    /// In a launch with clusters, beside each entry.
+    struct OfCluster {
+        std::uint32_t by = 0; ///< the block that has released them
+        Clocks clustered;
+    };
+    void add(std::uint32_t block, const Entry &entry);
+    void acquire_of_peer(const ClusterOrder &cluster, std::uint32_t rank, std::uint32_t block,
+                         std::uint32_t seen, WarpOrder &warp) const;
+
     mutable std::mutex mutex_;
+    std::vector<OfCluster> of_cluster_; ///< empty in a launch without clusters
     std::vector<Entry> entries_;
     struct OfBlock {
         std::vector<std::uint32_t> entries;
@@ -108,9 +163,9 @@ class SyncPlaces {
 /// The warps of one block.
 class BlockOrder {
   public:
-    BlockOrder(std::uint32_t block, std::uint32_t warps, SyncPlaces &places)
-        : block_(block), places_(places), warps_(warps) {}
-    /// Resets the state for another block with the same number of warps.
+    /// `cluster`: that of the block, which must outlive it. The block becomes its next one.
+    BlockOrder(std::uint32_t block, std::uint32_t warps, SyncPlaces &places, ClusterOrder &cluster);
+    /// Resets the state for another block with the same number of warps, which is alone.
     void restart(std::uint32_t block);
 
     [[nodiscard]] std::uint32_t clock(std::uint32_t warp) const { return warps_[warp].clock; }
@@ -127,7 +182,7 @@ class BlockOrder {
         return clock <= (before == warp ? order.met : order.known[before]);
     }
 
-    void fence(std::uint32_t warp, bool device);
+    void fence(std::uint32_t warp, rt::WatchScope scope);
     /// Acquire: `lanes` have read the place.
     void acquire(std::uint32_t warp, std::uint64_t address, std::uint32_t lanes);
     /// False if nothing was released there: then acquire() does nothing.
@@ -143,26 +198,39 @@ class BlockOrder {
     void arrive(std::uint32_t warp, std::uint32_t barrier, bool waits);
     /// `all`: it is one of the whole block.
     void leave(std::uint32_t warp, std::uint32_t barrier, bool all);
+    /// Records that the warp, and the warps that it synchronises with later, know the place.
+    void know(std::uint32_t warp, const SyncPlace &place);
+    [[nodiscard]] bool knows(std::uint32_t warp, const SyncPlace &place) const;
     /// All warps pass a barrier of the whole block.
     void pass_all();
+    /// The warp arrives at the cluster's barrier. If it does not release, then only accesses before
+    /// an earlier fence are ordered before those of the others.
+    void arrive_at_cluster(std::uint32_t warp, bool releases);
+    void leave_cluster(std::uint32_t warp);
 
   private:
     /// The clocks of the threads that arrived in the last two phases of a barrier.
     struct Phase {
         Clocks known{}, published{};
         KnownPlaces places;
+        std::vector<PeerClocks> peers; ///< their known clocks, and those released to the device
     };
     struct Barrier {
         std::array<Phase, 2> phases;
         Clocks passed{}; ///< by warp: how often
     };
     void step(WarpOrder &order, std::uint32_t warp);
+    /// The warp can release its knowledge of other blocks to `scope` from now on.
+    void release_peers(WarpOrder &order, rt::WatchScope scope) const;
 
     std::uint32_t block_;
+    ClusterOrder &cluster_;
+    std::uint32_t rank_; ///< in the cluster
     SyncPlaces &places_;
     bool changed_ = false; ///< since the block began
     std::vector<WarpOrder> warps_;
     std::array<std::unique_ptr<Barrier>, 16> barriers_;
+    Clocks cluster_phases_{}; ///< by warp: phases of the cluster's barrier that it has passed
 };
 
 } // namespace softcuda::check

@@ -87,7 +87,7 @@ void BlockChecks::check_unwritten_reads(const WarpAccess &access) {
             const ReadWords::Read read = reads.at(at);
             if ((read.words & words_of_line(at, next)) == 0 || is_ours(read.run, Space::Global))
                 continue;
-            const std::shared_ptr<const Accessor> other = launch_.unordered(read.run);
+            const std::shared_ptr<const Accessor> other = unordered(read.run);
             if (!other || launch_.is_known(Kind::WriteAfterRead, read.reader.site, access.number))
                 continue;
             FoundAccess first = access_of(read.reader, *other);

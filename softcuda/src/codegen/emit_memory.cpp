@@ -453,8 +453,13 @@ void compiler_barrier(WarpEmitter &w) {
 
 bool is_ordered(const ir::Instruction &i) { return i.attributes.order != ir::Order::Weak; }
 
+/// The lanes of a cluster's blocks run on one processor thread, one after another.
+bool is_of_one_thread(ir::Scope scope) {
+    return scope == ir::Scope::Block || scope == ir::Scope::Cluster;
+}
+
 // Before and after an ordered access: LLVM moves no memory across it, and the processor none that
-// the order forbids. The lanes of a block run on one processor thread, which sees its own order.
+// the order forbids. The lanes of a cluster run on one processor thread, which sees its own order.
 void order_access(WarpEmitter &w, const ir::Instruction &i, llvm::AtomicOrdering side) {
     if (!is_ordered(i))
         return;
@@ -462,7 +467,7 @@ void order_access(WarpEmitter &w, const ir::Instruction &i, llvm::AtomicOrdering
     const ir::Order order = i.attributes.order;
     const bool is_strong = order != ir::Order::Volatile && order != ir::Order::Relaxed;
     const bool is_needed = i.is(ir::Opcode::Load) == (side == llvm::AtomicOrdering::Acquire);
-    if (is_strong && is_needed && i.attributes.scope != ir::Scope::Block &&
+    if (is_strong && is_needed && !is_of_one_thread(i.attributes.scope) &&
         !w.kernel.code.target.facts().orders_memory)
         w.b.CreateFence(side);
 }
@@ -542,8 +547,7 @@ void emit_store(WarpEmitter &w, const ir::Instruction &i) {
 
 void emit_fence(WarpEmitter &w, const ir::Instruction &i) {
     watch_fence(w, i);
-    // The lanes of a block run on one processor thread, one after another.
-    if (i.attributes.scope == ir::Scope::Block)
+    if (is_of_one_thread(i.attributes.scope))
         compiler_barrier(w);
     else
         w.b.CreateFence(llvm::AtomicOrdering::SequentiallyConsistent);

@@ -15,7 +15,6 @@ namespace softcuda::codegen {
 
 using ir::Opcode;
 using rt::WatchKind;
-using rt::WatchScope;
 using rt::WatchSpace;
 
 namespace {
@@ -216,14 +215,13 @@ void watch_free(WarpEmitter &w, const ir::Instruction &i) {
 void watch_copy_group(WarpEmitter &w, const ir::Instruction &i) {
     if (tells_all(w))
         call(w, "scu_watch_copies",
-             {w.kernel.frame.invariants.worker, w.i32(i.attributes.immediate)});
+             {w.kernel.frame.invariants.worker, w.i32(i.attributes.immediate), w.mask_bits()});
 }
 
 void watch_fence(WarpEmitter &w, const ir::Instruction &i) {
     if (!tells_all(w))
         return;
-    const WatchScope scope =
-        i.attributes.scope == ir::Scope::Block ? WatchScope::Block : WatchScope::Device;
+    const rt::WatchScope scope = warp::scope_of(i.attributes.scope);
     call(w, "scu_watch_fence",
          {w.kernel.frame.invariants.worker, w.i32(static_cast<std::uint32_t>(scope)),
           w.mask_bits()});

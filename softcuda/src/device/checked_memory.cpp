@@ -242,7 +242,8 @@ namespace {
 class Ranges {
   public:
     Ranges(const char *what, const check::CommandOrder &order)
-        : by_(std::make_shared<check::Accessor>(check::Accessor{.what = what, .order = order})) {}
+        : by_(std::make_shared<check::Accessor>(
+              check::Accessor{.what = what, .order = order, .overlap = {}})) {}
 
     /// Ignores the client's pageable memory, because no kernel accesses it.
     void add(std::uint64_t address, std::uint64_t bytes, bool writes) {

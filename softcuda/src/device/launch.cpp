@@ -53,14 +53,6 @@ class ParameterBlock {
     std::unique_ptr<std::byte[]> large_;
 };
 
-/// The checks do not know the order of accesses between the blocks of a cluster.
-unsigned check_modes_of(const Function &function, const LaunchRequest &request) {
-    if (check::modes() == 0)
-        return 0;
-    const bool alone = cluster_of(function, request).blocks() == 1;
-    return alone ? check::modes() : check::modes() & ~unsigned{check::Race | check::Sync};
-}
-
 class KernelLaunch final : public Command, private rt::KernelServices {
   public:
     KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
@@ -123,6 +115,7 @@ class KernelLaunch final : public Command, private rt::KernelServices {
     const compiler::CompiledKernel *code_ = nullptr; ///< null until the kernel is compiled
     LaunchTicket ticket_;
     unsigned check_modes_;
+    bool programmatic_;
     std::shared_ptr<GraphEnvironment> environment_; ///< of the graph in which it is, or null
     rt::LaunchFrame frame_{};
     std::uint64_t workspace_ = 0; ///< for a cooperative grid: the counter of its barrier
@@ -169,8 +162,8 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
                            std::shared_ptr<Compilation> compilation, const LaunchRequest &request,
                            const LaunchTicket &ticket)
     : Command(stream.context()), function_(function), keep_(std::move(keep)),
-      compilation_(std::move(compilation)), ticket_(ticket),
-      check_modes_(check_modes_of(function, request)),
+      compilation_(std::move(compilation)), ticket_(ticket), check_modes_(check::modes()),
+      programmatic_(request.programmatic),
       environment_(request.environment ? request.environment->shared_from_this() : nullptr),
       parameters_(function.info().parameter_bytes) {
     fill_frame(request);
@@ -300,7 +293,7 @@ bool KernelLaunch::dropped() const noexcept {
 
 void KernelLaunch::place_checks() noexcept try {
     if (checks_ && order())
-        checks_->place(*order());
+        checks_->place(*order(), programmatic_);
 } catch (const std::bad_alloc &) { // then it counts as ordered
 }
 
@@ -551,7 +544,7 @@ compiler::Shape shape_of(const Function &function, const LaunchRequest &request)
             .small_grid = is_small_grid(request.grid, request.block),
             .cooperative = request.cooperative,
             .call_stack = call_stack_of(function),
-            .watch = check::needs(check_modes_of(function, request)),
+            .watch = check::needs(check::modes()),
             .counts = (profile::modes() & profile::Counters) != 0};
 }
 

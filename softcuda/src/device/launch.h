@@ -24,6 +24,8 @@ struct LaunchRequest {
     std::uint32_t dynamic_shared_bytes = 0;
     void **parameters = nullptr; ///< a pointer to each argument, or null
     bool cooperative = false;    ///< all blocks are resident together and may wait for each other
+    /// It may begin before the launch before it in the stream has ended. Only the check modes ask.
+    bool programmatic = false;
     std::array<std::uint32_t, 3> cluster{}; ///< blocks of a cluster; all 0: the kernel's size
     void **extra = nullptr; ///< CU_LAUNCH_PARAM_...: the arguments in one block, or null
     /// If not null, a captured launch becomes a node that kernels change, and its handle is written

@@ -12,7 +12,8 @@ Value *barrier_number(FunctionLowering &f, const ptx::Operand &operand) {
     Value *number = f.read(operand, Scalar::U32);
     if (number->constant)
         return number;
-    return f.emit(Opcode::Min, Scalar::U32, {number, f.constant(Type::I32, kClusterArrive - 1)});
+    return f.emit(Opcode::Min, Scalar::U32,
+                  {number, f.constant(Type::I32, kClusterArriveRelaxed - 1)});
 }
 
 void wait(FunctionLowering &f, const ptx::Instruction &i, Opcode opcode) {

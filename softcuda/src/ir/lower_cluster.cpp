@@ -51,12 +51,15 @@ void rank(FunctionLowering &f, const ptx::Instruction &i) {
             Scalar::U32);
 }
 
-/// Arrivals release and waits acquire unless they say .relaxed.
+/// Arrivals release unless they say .relaxed, and waits acquire.
 void meet(FunctionLowering &f, const ptx::Instruction &i) {
     const bool arrives = i.opcode == ptx::Opcode::BarrierClusterArrive;
     Attributes a;
     a.apart = !i.modifiers.aligned;
-    Value *number = f.constant(Type::I32, arrives ? kClusterArrive : kClusterWait);
+    const bool relaxed = i.modifiers.order == ptx::Order::Relaxed;
+    Value *number = f.constant(Type::I32, !arrives  ? kClusterWait
+                                          : relaxed ? kClusterArriveRelaxed
+                                                    : kClusterArrive);
     Value *whole = f.constant(Type::I32, 0);
     if (arrives)
         f.builder().append(Opcode::BarrierArrive, a, {number, whole});

@@ -49,8 +49,9 @@ void lower_cluster(FunctionLowering &, const ptx::Instruction &);
 void lower_bulk_copy(FunctionLowering &, const ptx::Instruction &);
 void lower_control(FunctionLowering &, const ptx::Instruction &);
 void lower_call(FunctionLowering &, const ptx::Instruction &);
-void lower_copy_group(FunctionLowering &, const ptx::Instruction &); // lower_memory.cpp
-void lower_nothing(FunctionLowering &, const ptx::Instruction &);    ///< hints: prefetch, pmevent
+void lower_copy_group(FunctionLowering &, const ptx::Instruction &);       // lower_memory.cpp
+void lower_dependent_launch(FunctionLowering &, const ptx::Instruction &); // lower_memory.cpp
+void lower_nothing(FunctionLowering &, const ptx::Instruction &); ///< hints: prefetch, pmevent
 
 /// At the start of a function that is not inlined: stores its arguments to the slots of its
 /// parameters.

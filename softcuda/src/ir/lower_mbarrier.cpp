@@ -24,7 +24,7 @@ Attributes access(Order order) {
     a.type = Scalar::B64;
     a.space = Space::Shared;
     a.order = order;
-    a.scope = Scope::Block;
+    a.scope = Scope::Cluster; // other blocks of the cluster may arrive, and copies of their threads
     return a;
 }
 
@@ -62,8 +62,6 @@ Value *subtract(FunctionLowering &f, const ptx::Instruction &i, const ptx::Opera
         address = memory_address(f, barrier, i.modifiers.space, a.space);
     else
         address = shared_address(f, barrier, space(i.modifiers.space));
-    if (a.space == Space::Generic)
-        a.scope = Scope::Cluster;
     a.offset = address.offset;
     return f.emit(Opcode::Atomic, a, {address.base, less});
 }

@@ -1,6 +1,8 @@
 // lower_memory.cpp -- ld, ldu, st and cp.async.
 #include "ir/lower_families.h"
 
+#include "support/bulk_copy.h"
+
 #include <algorithm>
 
 namespace softcuda::ir {
@@ -276,6 +278,13 @@ void lower_copy_group(FunctionLowering &f, const ptx::Instruction &i) {
         f.builder().append(Opcode::CopyGroup, commit, {});
     if (i.opcode != ptx::Opcode::CpAsyncCommitGroup)
         f.builder().append(Opcode::CopyGroup, wait, {});
+}
+
+void lower_dependent_launch(FunctionLowering &f, const ptx::Instruction &i) {
+    Attributes a;
+    a.immediate =
+        i.opcode == ptx::Opcode::GriddepcontrolWait ? kWaitForEarlierGrid : kLaunchDependents;
+    f.builder().append(Opcode::CopyGroup, a, {});
 }
 
 } // namespace softcuda::ir

@@ -338,7 +338,10 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case CpAsyncWaitGroup:
     case CpAsyncWaitAll:
         return {lower_copy_group, Effect::Branch};
-    // Grids run one after another, and caches look after themselves.
+    case GriddepcontrolLaunchDependents:
+    case GriddepcontrolWait:
+        return {lower_dependent_launch, Effect::Branch};
+    // Caches look after themselves.
     case Prefetch:
     case Prefetchu:
     case Applypriority:
@@ -350,8 +353,6 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case WgmmaWaitGroup:
     case CpAsyncBulkPrefetch:
     case CpAsyncBulkPrefetchTensor:
-    case GriddepcontrolLaunchDependents:
-    case GriddepcontrolWait:
     case Setmaxnreg: // registers are memory here
         return {lower_nothing};
     default:

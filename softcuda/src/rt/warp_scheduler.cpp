@@ -291,9 +291,6 @@ std::uint32_t WarpScheduler::wait(std::uint32_t number, std::uint32_t threads, s
     return self.result;
 }
 
-// For who watches, the barrier of a cluster of one block is one more of the block's.
-constexpr std::uint32_t kWatchedAs = ResidentBlock::kBarriers - 1;
-
 void WarpScheduler::wait_for_cluster(const char *place) {
     WarpFiber &self = *current_;
     if (self.block->cluster().pass(self, place))
@@ -301,21 +298,21 @@ void WarpScheduler::wait_for_cluster(const char *place) {
     else
         leave(self);
     if (BlockWatch *const watch = self.block->watch())
-        notify_watch(*watch, [&](BlockWatch &by) { by.leave(self.warp, kWatchedAs, true); });
+        notify_watch(*watch, [&](BlockWatch &by) { by.leave_cluster(self.warp); });
 }
 
-void WarpScheduler::arrive_at_cluster(const char *place) {
+void WarpScheduler::arrive_at_cluster(const char *place, bool releases) {
     WarpFiber &self = *current_;
     if (BlockWatch *const watch = self.block->watch())
-        notify_watch(*watch, [&](BlockWatch &by) { by.arrive(self.warp, kWatchedAs, true); });
+        notify_watch(*watch, [&](BlockWatch &by) { by.arrive_at_cluster(self.warp, releases); });
     self.block->cluster().arrive(self, place, ready_);
     yields_ = 0;
     idle_rounds_ = 0;
 }
 
 void WarpScheduler::arrive(std::uint32_t number, std::uint32_t threads, const char *place) {
-    if (number == kClusterArrive)
-        return arrive_at_cluster(place);
+    if (number == kClusterArrive || number == kClusterArriveRelaxed)
+        return arrive_at_cluster(place, number == kClusterArrive);
     ResidentBlock &block = *current_->block;
     NamedBarrier &barrier = block.barrier(number, threads, place);
     if (BlockWatch *const watch = block.watch())

@@ -97,7 +97,7 @@ class WarpScheduler {
     void begin_cluster(const WorkerState &worker, std::uint64_t index);
     [[nodiscard]] std::uint64_t clusters_wanted(const WorkerState &worker);
     void wait_for_cluster(const char *place);
-    void arrive_at_cluster(const char *place);
+    void arrive_at_cluster(const char *place, bool releases);
     void set_current(WarpFiber &warp);
     void switch_to(WarpFiber &next);
     void leave(WarpFiber &self);

@@ -2,10 +2,9 @@
 #include "rt/watch.h"
 
 #include "rt/guard.h"
-#include "rt/resident_block.h"
+#include "support/bulk_copy.h"
 
 #include <cstdio>
-#include <utility>
 
 using softcuda::rt::BlockWatch;
 
@@ -13,20 +12,6 @@ namespace {
 
 template <class Tell> void notify_watch(softcuda::rt::WorkerState *worker, Tell tell) {
     softcuda::rt::notify_watch(*static_cast<BlockWatch *>(worker->watch), tell);
-}
-
-bool is_in_cluster(softcuda::rt::WorkerState *worker) {
-    return worker->resident &&
-           softcuda::rt::ResidentBlock::of(worker).cluster().blocks().size() > 1;
-}
-
-/// The other block of the worker's cluster whose shared memory the bytes are; null: none. It has a
-/// watch as long as it has not ended, and knows what was written there.
-softcuda::rt::ResidentBlock *other_owner(softcuda::rt::WorkerState *worker, std::uint64_t address,
-                                         std::uint64_t size) {
-    softcuda::rt::ResidentBlock &own = softcuda::rt::ResidentBlock::of(worker);
-    softcuda::rt::ResidentBlock *owner = own.cluster().owner_of(address, size);
-    return owner && owner != &own && owner->watch() ? owner : nullptr;
 }
 
 } // namespace
@@ -43,13 +28,7 @@ void BlockWatch::access_row(WatchSite &site, std::uint32_t mask, std::uint64_t f
 
 void watch_copy(WorkerState *worker, WatchSite &site, std::uint32_t lane, std::uint64_t address,
                 std::uint64_t bytes, const CopyEnd &end) {
-    ResidentBlock *const owner =
-        is_in_cluster(worker) ? other_owner(worker, address, bytes) : nullptr;
-    WorkerState *const receiver = owner ? &owner->state() : worker;
-    const std::uint32_t warp = std::exchange(receiver->warp_index, worker->warp_index);
-    ::notify_watch(receiver,
-                   [&](BlockWatch &watch) { watch.copy(site, lane, address, bytes, end); });
-    receiver->warp_index = warp;
+    ::notify_watch(worker, [&](BlockWatch &watch) { watch.copy(site, lane, address, bytes, end); });
 }
 
 void fail_for_memory_of_checks() {
@@ -64,28 +43,8 @@ void fail_for_memory_of_checks() {
 void scu_watch_access(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite *site,
                       std::uint32_t mask, const std::uint64_t *addresses, const std::byte *values,
                       softcuda::rt::WatchPiece *piece) {
-    using softcuda::rt::ResidentBlock;
-    if (!is_in_cluster(worker))
-        return notify_watch(worker, [&](BlockWatch &watch) {
-            watch.access(*site, mask, addresses, values, piece);
-        });
-    const std::uint32_t bytes = site->bytes * site->count;
-    while (mask != 0) {
-        const auto lane = static_cast<unsigned>(__builtin_ctz(mask));
-        ResidentBlock *const owner = other_owner(worker, addresses[lane], bytes);
-        std::uint32_t together = 0;
-        for (std::uint32_t left = mask; left != 0; left &= left - 1)
-            if (const auto one = static_cast<unsigned>(__builtin_ctz(left));
-                other_owner(worker, addresses[one], bytes) == owner)
-                together |= 1u << one;
-        mask &= ~together;
-        softcuda::rt::WorkerState *const receiver = owner ? &owner->state() : worker;
-        const std::uint32_t warp = std::exchange(receiver->warp_index, worker->warp_index);
-        notify_watch(receiver, [&](BlockWatch &watch) {
-            watch.access(*site, together, addresses, values, piece);
-        });
-        receiver->warp_index = warp;
-    }
+    notify_watch(worker,
+                 [&](BlockWatch &watch) { watch.access(*site, mask, addresses, values, piece); });
 }
 
 void scu_watch_row(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite *site,
@@ -120,8 +79,18 @@ void scu_watch_meeting(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSit
     notify_watch(worker, [&](BlockWatch &watch) { watch.meet(*site, mask, members, sources); });
 }
 
-void scu_watch_copies(softcuda::rt::WorkerState *worker, std::uint32_t groups_left) {
-    notify_watch(worker, [&](BlockWatch &watch) { watch.wait_for_copies(groups_left); });
+void scu_watch_copies(softcuda::rt::WorkerState *worker, std::uint32_t groups_left,
+                      std::uint32_t mask) {
+    if (mask == 0)
+        return;
+    notify_watch(worker, [&](BlockWatch &watch) {
+        if (groups_left == softcuda::kWaitForEarlierGrid)
+            watch.wait_for_earlier_grid();
+        else if (groups_left == softcuda::kLaunchDependents)
+            watch.launch_dependents();
+        else
+            watch.wait_for_copies(groups_left);
+    });
 }
 
 void scu_watch_barrier(softcuda::rt::WorkerState *worker, softcuda::rt::WatchSite *site,

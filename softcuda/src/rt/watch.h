@@ -50,6 +50,10 @@ class BlockWatch {
     /// The current warp ends a group of its asynchronous copies (~0), or waits until at most this
     /// number of groups is pending. With kBulkGroups: groups of bulk copies.
     virtual void wait_for_copies(std::uint32_t groups_left) = 0;
+    /// The current warp waits for the launch before it in the stream, or allows the launch after it
+    /// to begin.
+    virtual void wait_for_earlier_grid() = 0;
+    virtual void launch_dependents() = 0;
     /// The lanes in `mask` of the current warp reach a barrier.
     virtual void come_to_barrier(WatchSite &site, std::uint32_t mask) = 0;
 
@@ -62,6 +66,9 @@ class BlockWatch {
     virtual void arrive(std::uint32_t warp, std::uint32_t number, bool waits) = 0;
     /// `all`: the barrier is for the whole block.
     virtual void leave(std::uint32_t warp, std::uint32_t number, bool all) = 0;
+    /// The warp arrives at the barrier of the cluster. `releases`: the barrier orders its accesses.
+    virtual void arrive_at_cluster(std::uint32_t warp, bool releases) = 0;
+    virtual void leave_cluster(std::uint32_t warp) = 0;
     /// The block passes a barrier of the whole block although `ended` of its warps have ended.
     virtual void pass_without(std::uint32_t ended) = 0;
 };
@@ -75,8 +82,7 @@ class LaunchWatch {
     virtual void end(BlockWatch *block) noexcept = 0;
 };
 
-/// Reports a copy of a lane of the worker to or from these bytes, to the watch of the block that
-/// owns the memory.
+/// Reports a copy of a lane of the worker to or from these bytes.
 void watch_copy(WorkerState *worker, WatchSite &site, std::uint32_t lane, std::uint64_t address,
                 std::uint64_t bytes, const CopyEnd &end);
 

@@ -10,8 +10,8 @@ namespace softcuda::rt {
 enum class WatchSpace : std::uint32_t { Generic, Global, Shared, Local };
 /// The kind of the access.
 enum class WatchKind : std::uint32_t { Load, Store, Atomic, Free, Meeting, Barrier };
-/// The scope of a fence or of a synchronising access.
-enum class WatchScope : std::uint32_t { Block, Device };
+/// The scope of a fence or of a synchronising access, from narrow to wide.
+enum class WatchScope : std::uint32_t { Block, Cluster, Device };
 
 /// A site: a checked point of the program. Stored in the data of the generated code.
 struct WatchSite {
@@ -109,7 +109,7 @@ void scu_watch_pass(softcuda::rt::WorkerState *, std::uint32_t all);
 void scu_watch_fence(softcuda::rt::WorkerState *, std::uint32_t scope, std::uint32_t mask);
 void scu_watch_meeting(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *, std::uint32_t mask,
                        const std::uint32_t *members, const std::uint32_t *sources);
-void scu_watch_copies(softcuda::rt::WorkerState *, std::uint32_t groups_left);
+void scu_watch_copies(softcuda::rt::WorkerState *, std::uint32_t groups_left, std::uint32_t mask);
 void scu_watch_barrier(softcuda::rt::WorkerState *, softcuda::rt::WatchSite *, std::uint32_t mask);
 
 } // extern "C"

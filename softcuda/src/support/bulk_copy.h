@@ -36,6 +36,10 @@ inline constexpr std::uint32_t kBulkGroups = 1u << 30;
 inline constexpr std::uint32_t kCommitBulkGroup = 1u << 29; ///< ends a group
 inline constexpr std::uint32_t kReadBulkGroups = 1u << 28;  ///< waits for the reads of sources only
 inline constexpr std::uint32_t kMostBulkGroups = (1u << 28) - 1;
+/// The same of griddepcontrol, which has no effect but for the check modes: grids run one after
+/// another.
+inline constexpr std::uint32_t kWaitForEarlierGrid = 1u << 31;
+inline constexpr std::uint32_t kLaunchDependents = kWaitForEarlierGrid + 1;
 
 /// A bulk copy, or an asynchronous store to another block.
 struct BulkForm {

@@ -22,8 +22,10 @@ enum class RuntimeOperation : std::uint8_t {
     IsClusterShared, ///< generic address -> i32, 1 in the shared memory of a block of the cluster
 };
 
-/// Barrier numbers that programs cannot use: the arrival at the cluster's barrier, and the wait.
-inline constexpr std::uint32_t kClusterArrive = 0xffff'fffe, kClusterWait = 0xffff'ffff;
+/// Barrier numbers that programs cannot use: the arrivals at the cluster's barrier, without and
+/// with an order of memory, and the wait.
+inline constexpr std::uint32_t kClusterArriveRelaxed = 0xffff'fffd, kClusterArrive = 0xffff'fffe,
+                               kClusterWait = 0xffff'ffff;
 
 /// An operation and its variant as the immediate of a RuntimeCall.
 [[nodiscard]] constexpr std::uint32_t runtime_word(RuntimeOperation operation,

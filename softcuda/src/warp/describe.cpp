@@ -112,6 +112,12 @@ WatchSpace space_of(ir::Space space) {
     }
 }
 
+WatchScope scope_of(ir::Scope scope) {
+    return scope == ir::Scope::Block     ? WatchScope::Block
+           : scope == ir::Scope::Cluster ? WatchScope::Cluster
+                                         : WatchScope::Device;
+}
+
 rt::WatchSite site_of(const ir::Instruction &i, WatchKind kind) {
     using ir::Order;
     const ir::Attributes &a = i.attributes;
@@ -119,7 +125,7 @@ rt::WatchSite site_of(const ir::Instruction &i, WatchKind kind) {
     site.line = i.location.line;
     site.kind = kind;
     site.space = space_of(a.space);
-    site.scope = a.scope == ir::Scope::Block ? WatchScope::Block : WatchScope::Device;
+    site.scope = scope_of(a.scope);
     site.strong = kind == WatchKind::Atomic || a.order != Order::Weak;
     site.scoped = site.strong && a.order != Order::Volatile;
     const bool both = a.order == Order::AcquireRelease || a.order == Order::Sequential;

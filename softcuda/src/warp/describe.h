@@ -15,6 +15,7 @@ namespace softcuda::warp {
 /// Of a load, store or atomic.
 [[nodiscard]] rt::WatchKind kind_of(const ir::Instruction &i);
 [[nodiscard]] rt::WatchSpace space_of(ir::Space space);
+[[nodiscard]] rt::WatchScope scope_of(ir::Scope scope);
 /// Line, kind, space, scope and order; the other members are zero.
 [[nodiscard]] rt::WatchSite site_of(const ir::Instruction &i, rt::WatchKind kind);
 

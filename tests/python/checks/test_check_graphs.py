@@ -114,3 +114,80 @@ def test_work_after_the_graph_is_ordered(nodes):
         cuda.memset_d32(nodes.y.gpudata, 0, N)
         cuda.Context.synchronize()
     assert [str(finding) for finding in checks.findings] == []
+
+
+def with_body(nodes, kind, fill_body, **options):
+    """A graph whose conditional node of this kind has a body that fill_body() fills."""
+    graph = cuda.Graph()
+    node = graph.add_conditional(kind, **options)
+    for body in node.bodies:
+        fill_body(body)
+    return graph, node
+
+
+def test_two_nodes_in_a_body_write_one_array(nodes):
+    def fill(body):
+        body.add_kernel(nodes.write(nodes.x, 1))
+        body.add_kernel(nodes.write(nodes.x, 2))
+
+    graph, _ = with_body(nodes, "if", fill, value=1)
+    assert kinds_of(graph) == {"write-after-write"}
+
+
+def test_edges_order_the_nodes_in_a_body(nodes):
+    def fill(body):
+        first = body.add_kernel(nodes.write(nodes.x, 1))
+        second = body.add_kernel(nodes.read(nodes.x, nodes.y), [first])
+        body.add_copy(nodes.z, nodes.y, nodes.y.nbytes, [second])
+
+    graph, _ = with_body(nodes, "if", fill, value=1)
+    assert kinds_of(graph, launches=2) == set()
+
+
+def test_a_body_beside_a_sibling_of_its_node(nodes):
+    graph, _ = with_body(
+        nodes, "if", lambda body: body.add_kernel(nodes.write(nodes.x, 1)), value=1
+    )
+    graph.add_kernel(nodes.read(nodes.x, nodes.y))
+    assert kinds_of(graph) != set()
+
+
+def test_edges_order_a_body_and_its_siblings(nodes):
+    graph = cuda.Graph()
+    first = graph.add_kernel(nodes.write(nodes.x, 1))
+    node = graph.add_conditional("switch", bodies=2, value=1, dependencies=[first])
+    for body in node.bodies:
+        body.add_kernel(nodes.read(nodes.x, nodes.y))
+    graph.add_kernel(nodes.write(nodes.y, 1), [node])
+    assert kinds_of(graph, launches=2) == set()
+
+
+COUNT_DOWN = """
+__global__ void count_down(cudaGraphConditionalHandle condition, int *left) {
+    left[0] -= 1;
+    cudaGraphSetConditional(condition, left[0]);
+}
+"""
+
+
+def test_the_rounds_of_a_loop_are_ordered(nodes):
+    count_down = SourceModule(COUNT_DOWN).get_function("count_down")
+    left = gpuarray.to_gpu(np.array([3], np.int32))
+
+    def loop(second):
+        graph = cuda.Graph()
+        node = graph.add_conditional("while", value=1)
+        body = node.bodies[0]
+        first = body.add_kernel(nodes.write(nodes.x, 1))
+        last = body.add_kernel(nodes.read(nodes.x, second), [first])
+        body.add_kernel(
+            count_down.bind(np.uint64(node.condition), left, block=(1, 1, 1)), [last]
+        )
+        return graph
+
+    assert kinds_of(loop(nodes.y)) == set()
+    assert left.get()[0] == 0
+    left.fill(3)
+    graph = loop(nodes.y)
+    graph.add_kernel(nodes.read(nodes.y, nodes.z))  # beside the loop
+    assert kinds_of(graph) != set()

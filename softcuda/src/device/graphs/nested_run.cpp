@@ -14,6 +14,7 @@ namespace softcuda::device {
 
 NestedRun::NestedRun(Stream &stream)
     : Command(stream.context()), interrupts_(context().interrupts()),
+      place_(check::GraphPlaceScope::present()),
       inner_(std::make_shared<Stream>(stream.context(), Stream::Kind::NonBlocking,
                                       stream.priority())) {}
 
@@ -23,6 +24,7 @@ void NestedRun::start() noexcept {
 }
 
 template <class Body> void NestedRun::attempt(Body &&body) noexcept {
+    const check::GraphPlaceScope scope(place_);
     try {
         return body();
     } catch (const Error &error) {

@@ -2,6 +2,7 @@
 // launch graphs.
 #pragma once
 
+#include "check/stream_order.h"
 #include "device/command.h"
 #include "device/stream.h"
 
@@ -31,6 +32,7 @@ class NestedRun : public Command {
     void finish() noexcept;
 
     std::uint64_t interrupts_;
+    std::shared_ptr<const check::GraphPlace> place_; ///< of all its parts; null: of no graph
     std::shared_ptr<Stream> inner_;
 };
 

@@ -311,8 +311,9 @@ void WarpEmitter::carry_check(const ir::Instruction &i, Lanes &result) {
     const bool carried = std::ranges::any_of(
         i.operands, [&](const ir::Value *operand) { return shape(operand).checked; });
     if (!carried) {
+        const std::vector<llvm::Value *> operands = exact_operands(i);
         result.wrapped = wraps_when_widened(i);
-        result.correction = correction_to(b, result, compute(i, exact_operands(i)).front());
+        result.correction = correction_to(b, result, compute(i, operands).front());
         return;
     }
     result.wrapped = some_operand_wrapped(i);

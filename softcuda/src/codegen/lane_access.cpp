@@ -1,6 +1,10 @@
 // lane_access.cpp -- one access for each lane, without a branch.
 #include "codegen/lane_access.h"
 
+#include "codegen/answer.h"
+
+#include <functional>
+
 namespace softcuda::codegen {
 
 namespace {
@@ -82,9 +86,11 @@ constexpr unsigned kPiece = 16; ///< bytes of the vectors within which permutati
 ///     lane 3 | lane 7     a3 b3 c3 d3 | a7 b7 c7 d7     d0 d1 d2 d3 | d4 d5 d6 d7
 class LaneRows {
   public:
-    /// `addresses`: of all lanes, which may all be accessed.
-    LaneRows(WarpEmitter &w, llvm::Value *addresses, llvm::Type *element, unsigned count)
-        : w_(w), addresses_(addresses), element_(element), count_(count),
+    using Places = std::function<llvm::Value *(unsigned lane, std::uint64_t extra)>;
+
+    /// `place`: of each lane, which may all be accessed, as a pointer.
+    LaneRows(WarpEmitter &w, Places place, llvm::Type *element, unsigned count)
+        : w_(w), place_(std::move(place)), element_(element), count_(count),
           pieces_(w.kernel.code.target.facts().register_bits / 8 / kPiece) {}
 
     /// From `extra` bytes after the addresses.
@@ -152,17 +158,13 @@ class LaneRows {
     }
 
   private:
-    llvm::Value *place(unsigned lane, std::uint64_t extra) {
-        return w_.b.CreateConstGEP1_64(w_.b.getInt8Ty(), place_of(w_, addresses_, lane), extra);
-    }
-
     llvm::Value *load(unsigned lane, std::uint64_t extra) {
         return w_.b.CreateAlignedLoad(llvm::FixedVectorType::get(element_, count_),
-                                      place(lane, extra), llvm::Align(1));
+                                      place_(lane, extra), llvm::Align(1));
     }
 
     void store(llvm::Value *row, unsigned lane, std::uint64_t extra) {
-        w_.b.CreateAlignedStore(row, place(lane, extra), llvm::Align(1));
+        w_.b.CreateAlignedStore(row, place_(lane, extra), llvm::Align(1));
     }
 
     /// Permutes within the pieces of two vectors. `from(k)` is the source of element k of a piece
@@ -199,7 +201,7 @@ class LaneRows {
     }
 
     WarpEmitter &w_;
-    llvm::Value *addresses_;
+    Places place_;
     llvm::Type *element_;
     unsigned count_;  ///< elements of a load
     unsigned pieces_; ///< in a vector register
@@ -230,18 +232,47 @@ bool has_lane_rows(const WarpEmitter &w, unsigned bytes, unsigned count) {
     return row % kPiece == 0 || (row == kPiece / 2 && !w.kernel.code.target.facts().fast_gather);
 }
 
+namespace {
+
+/// Emits `access` for all lanes, of which those that are not active access `elsewhere`. If the
+/// lanes are at known distances and all active, each has a constant distance from one pointer.
+template <typename Access>
+Values access_rows(WarpEmitter &w, const Address &address, llvm::Value *elsewhere, Access access) {
+    const auto by_vector = [&] {
+        llvm::Value *all = addresses_or(w, address, 0, elsewhere);
+        return access([&w, all](unsigned lane, std::uint64_t extra) {
+            return w.b.CreateConstGEP1_64(w.b.getInt8Ty(), place_of(w, all, lane), extra);
+        });
+    };
+    const auto by_pointer = [&] {
+        return access([&](unsigned lane, std::uint64_t extra) {
+            return lane_pointer(w, address, lane, static_cast<std::int64_t>(extra));
+        });
+    };
+    const analysis::Shape &shape = address.lanes.shape;
+    if (shape.groups != 1 || shape.checked || address.index || w.mask_is_partial())
+        return by_vector();
+    if (w.mask_is_full())
+        return by_pointer();
+    return either(w, w.b.CreateICmpEQ(w.mask_bits(), w.i32(~0u)), by_pointer, by_vector);
+}
+
+} // namespace
+
 Values gather_rows(WarpEmitter &w, const Address &address, llvm::Type *element, unsigned count) {
     const auto bytes = static_cast<unsigned>(element->getPrimitiveSizeInBits() / 8);
     const unsigned of_load = std::min(count, kPiece / bytes);
     llvm::Type *row = llvm::ArrayType::get(element, count);
     llvm::Value *zeros = w.kernel.code.constant(llvm::Constant::getNullValue(row), "zeros");
-    LaneRows gather(w, addresses_or(w, address, 0, zeros), element, of_load);
-    if (bytes * count < kPiece)
-        return gather.half_pieces();
-    Values values;
-    for (unsigned done = 0; done < count; done += of_load)
-        values.append(gather.whole_pieces(std::uint64_t{done} * bytes));
-    return values;
+    return access_rows(w, address, zeros, [&](LaneRows::Places place) {
+        LaneRows rows(w, std::move(place), element, of_load);
+        if (bytes * count < kPiece)
+            return rows.half_pieces();
+        Values values;
+        for (unsigned done = 0; done < count; done += of_load)
+            values.append(rows.whole_pieces(std::uint64_t{done} * bytes));
+        return values;
+    });
 }
 
 // A word at a multiple of its size does not cross a page boundary.
@@ -277,11 +308,15 @@ void scatter_rows(WarpEmitter &w, const Address &address, llvm::ArrayRef<llvm::V
     const auto count = static_cast<unsigned>(values.size());
     const unsigned of_store = std::min(count, kPiece / bytes);
     llvm::Value *elsewhere = w.kernel.frame.call_slot(llvm::ArrayType::get(element, count));
-    LaneRows rows(w, addresses_or(w, address, 0, elsewhere), element, of_store);
-    if (bytes * count < kPiece)
-        return rows.store_half_pieces(values);
-    for (unsigned done = 0; done < count; done += of_store)
-        rows.store_whole_pieces(values.slice(done, of_store), std::uint64_t{done} * bytes);
+    access_rows(w, address, elsewhere, [&](LaneRows::Places place) {
+        LaneRows rows(w, std::move(place), element, of_store);
+        if (bytes * count < kPiece)
+            rows.store_half_pieces(values);
+        else
+            for (unsigned done = 0; done < count; done += of_store)
+                rows.store_whole_pieces(values.slice(done, of_store), std::uint64_t{done} * bytes);
+        return Values{};
+    });
 }
 
 } // namespace softcuda::codegen

@@ -134,6 +134,29 @@ bool is_same_for_block(Special special) {
     }
 }
 
+namespace {
+
+constexpr unsigned kMostSameDepth = 8; ///< operations that is_same_in_block() follows
+
+bool is_same(const ir::Value *value, unsigned depth) {
+    if (value->constant)
+        return true;
+    const ir::Instruction *i = value->definition;
+    if (!i || depth == 0)
+        return false;
+    if (i->is(Opcode::Special))
+        return is_same_for_block(i->attributes.special);
+    if (i->is(Opcode::LoadParam) || i->is(Opcode::SymbolAddress))
+        return true;
+    return ir::info(i->opcode).pure && !i->is(Opcode::Phi) &&
+           std::ranges::all_of(
+               i->operands, [&](const ir::Value *operand) { return is_same(operand, depth - 1); });
+}
+
+} // namespace
+
+bool is_same_in_block(const ir::Value *value) { return is_same(value, kMostSameDepth); }
+
 Lockstep find_lockstep(const ir::Function &function, const DominatorTree &post_dominators) {
     return Search(function, post_dominators).run();
 }

@@ -21,6 +21,9 @@ struct Lockstep {
 
 /// True for special registers with one value for all threads of a thread block.
 [[nodiscard]] bool is_same_for_block(ir::Special special);
+/// True if a value is computed from parameters and such registers by a few operations, and so is
+/// the same for all threads of a thread block. No other analysis is needed.
+[[nodiscard]] bool is_same_in_block(const ir::Value *value);
 
 [[nodiscard]] Lockstep find_lockstep(const ir::Function &function,
                                      const DominatorTree &post_dominators);

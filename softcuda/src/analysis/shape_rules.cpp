@@ -288,6 +288,11 @@ Shape ShapeRules::arithmetic(const ir::Instruction &i) const {
         return sum(operand(i.operand(0)), operand(i.operand(1)), -1, bits);
     case Opcode::Neg:
         return scaled(operand(i.operand(0)), -1, bits);
+    case Opcode::Not: { // -x - 1
+        Shape result = scaled(operand(i.operand(0)), -1, bits);
+        result.align = 0;
+        return result;
+    }
     case Opcode::Mul:
         for (int side : {0, 1})
             if (auto c = constant_bits(i.operand(side)))

@@ -3,6 +3,7 @@
 
 #include "codegen/address.h"
 #include "codegen/counts.h"
+#include "codegen/equal_places.h"
 #include "codegen/privatized_tables.h"
 #include "codegen/warp_families.h"
 #include "codegen/watch.h"
@@ -302,6 +303,7 @@ class LaneArray {
     llvm::Value *whole(WarpEmitter &w) const {
         return w.b.CreateLoad(with_lanes(type_, kLanes), array_);
     }
+    void store_whole(WarpEmitter &w, llvm::Value *vector) const { w.b.CreateStore(vector, array_); }
 
   private:
     llvm::Type *type_;
@@ -363,6 +365,33 @@ class LaneByLane {
     /// <32 x i32>: offsets in the window; else <32 x i64>.
     [[nodiscard]] llvm::Value *numbers() const { return numbers_; }
 
+    /// The operations of the lanes `same`, an i32, at one address: each adds the same number, so
+    /// the old values rise from lane to lane.
+    void add_together(llvm::Value *lane, llvm::Value *same) const {
+        auto &b = w_.b;
+        llvm::Type *type = memory_type(w_, i_);
+        llvm::Value *each = in_type(w_, uniform_[0], type);
+        llvm::Value *count = b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, same);
+        llvm::Value *sum = b.CreateMul(each, b.CreateZExt(count, type));
+        llvm::Value *old = read_modify_write(w_, i_, place(lane), sum);
+        if (!results_)
+            return;
+        llvm::Type *all = with_lanes(type, kLanes);
+        llvm::Value *steps = b.CreateMul(b.CreateVectorSplat(kLanes, each),
+                                         b.CreateZExt(lanes_before(w_, same), all));
+        llvm::Value *values = b.CreateAdd(b.CreateVectorSplat(kLanes, old), steps);
+        results_->store_whole(w_,
+                              b.CreateSelect(w_.mask_from_bits(same), values, results_->whole(w_)));
+    }
+
+    void add_at_equal_places() const {
+        for_equal_places(w_, {.numbers = numbers_,
+                              .number = [&](llvm::Value *lane) { return places_.load(w_, lane); },
+                              .together = [&](llvm::Value *lane,
+                                              llvm::Value *same) { add_together(lane, same); },
+                              .alone = [&](llvm::Value *lane) { emit(lane); }});
+    }
+
     void define_result() const {
         if (results_)
             w_.define_full(i_.result(), results_->whole(w_));
@@ -388,6 +417,14 @@ class LaneByLane {
     std::vector<std::optional<LaneArray>> operands_;
     std::optional<LaneArray> results_;
 };
+
+// All lanes add one number: then the lanes at one address need one locked instruction.
+bool may_add_together(WarpEmitter &w, const ir::Instruction &i) {
+    const unsigned bits = ir::bits(i.attributes.type);
+    return needs_lock(i) && i.attributes.atomic == AtomicOp::Add && !is_floating(i) &&
+           w.shape(i.operand(1)).uniform() && (bits == 32 || bits == 64) &&
+           (i.results.empty() || ir::bits(i.result()->type) == bits);
+}
 
 // A function for all atomics of one operation, which are calls of it:
 //
@@ -526,7 +563,9 @@ void emit_atomic(WarpEmitter &w, const ir::Instruction &i) {
     check_address(w, all, rt::Access::Atomic);
     const LaneByLane lanes(w, i, address);
     auto one = [&](llvm::Value *lane) { lanes.emit(lane); };
-    if (!is_worth_unrolling(i)) {
+    if (may_add_together(w, i)) {
+        lanes.add_at_equal_places();
+    } else if (!is_worth_unrolling(i)) {
         w.for_each_lane(w.mask_bits(), one);
     } else {
         llvm::BasicBlock *all = w.new_block("all"), *some = w.new_block("some");

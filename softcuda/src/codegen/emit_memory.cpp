@@ -156,6 +156,8 @@ void scatter(WarpEmitter &w, const Address &address, const Element &element, con
                                    llvm::Align(1));
     if (!lanes.empty())
         return;
+    if (has_lane_rows(w, element.bytes, element.count))
+        return scatter_rows(w, address, values);
     const bool whole = w.kernel.code.target.facts().masks_all() && element.bytes >= kLeastGathered;
     for (unsigned e = 0; e < element.count; ++e)
         if (whole)

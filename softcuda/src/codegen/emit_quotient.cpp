@@ -113,13 +113,8 @@ llvm::Value *quotient_changes(WarpEmitter &w, const ir::Instruction &i, const Di
 // operands' exact lanes; code that only needs them if a quotient changes moves to where they are
 // used (jit/sink_cold.h). A division has a branch instead, because it takes long.
 void WarpEmitter::carry_quotient(const ir::Instruction &i, Lanes &result) {
-    result.wrapped = b.getFalse();
-    std::vector<llvm::Value *> operands;
-    for (const ir::Value *operand : i.operands) {
-        operands.push_back(full(operand));
-        if (shape(operand).checked)
-            result.wrapped = b.CreateOr(result.wrapped, lanes(operand).wrapped);
-    }
+    const std::vector<llvm::Value *> operands = exact_operands(i);
+    result.wrapped = some_operand_wrapped(i);
     if (i.is(Opcode::MulWide) || i.is(Opcode::Convert))
         if (shape(i.operand(0)).offsets && !kernel.plan.ranges[i.operand(0)->id].non_negative() &&
             ir::bits(i.result()->type) > ir::bits(i.operand(0)->type))

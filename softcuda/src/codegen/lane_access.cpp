@@ -1,6 +1,10 @@
 // lane_access.cpp -- one access for each lane, without a branch.
 #include "codegen/lane_access.h"
 
+#include "codegen/answer.h"
+
+#include <functional>
+
 namespace softcuda::codegen {
 
 namespace {
@@ -74,17 +78,19 @@ namespace {
 constexpr unsigned kPiece = 16; ///< bytes of the vectors within which permutations are fastest
 
 /// Adjacent elements of all lanes as vectors over the lanes, by loads of `count` elements of a lane
-/// and a transposition within pieces of 16 bytes:
+/// and a transposition within pieces of 16 bytes; stores are the reverse:
 ///
 ///     lane 0 | lane 4     a0 b0 c0 d0 | a4 b4 c4 d4     a0 a1 a2 a3 | a4 a5 a6 a7
 ///     lane 1 | lane 5     a1 b1 c1 d1 | a5 b5 c5 d5     b0 b1 b2 b3 | b4 b5 b6 b7
 ///     lane 2 | lane 6     a2 b2 c2 d2 | a6 b6 c6 d6     c0 c1 c2 c3 | c4 c5 c6 c7
 ///     lane 3 | lane 7     a3 b3 c3 d3 | a7 b7 c7 d7     d0 d1 d2 d3 | d4 d5 d6 d7
-class RowGather {
+class LaneRows {
   public:
-    /// `addresses`: of all lanes, which may all be read.
-    RowGather(WarpEmitter &w, llvm::Value *addresses, llvm::Type *element, unsigned count)
-        : w_(w), addresses_(addresses), element_(element), count_(count),
+    using Places = std::function<llvm::Value *(unsigned lane, std::uint64_t extra)>;
+
+    /// `place`: of each lane, which may all be accessed, as a pointer.
+    LaneRows(WarpEmitter &w, Places place, llvm::Type *element, unsigned count)
+        : w_(w), place_(std::move(place)), element_(element), count_(count),
           pieces_(w.kernel.code.target.facts().register_bits / 8 / kPiece) {}
 
     /// From `extra` bytes after the addresses.
@@ -125,12 +131,40 @@ class RowGather {
         return joined(parts);
     }
 
+    /// The reverse of whole_pieces().
+    void store_whole_pieces(llvm::ArrayRef<llvm::Value *> values, std::uint64_t extra) {
+        for (unsigned first = 0; first < kLanes; first += count_ * pieces_) {
+            llvm::SmallVector<llvm::Value *, 4> rows;
+            for (llvm::Value *value : values)
+                rows.push_back(lane_range(w_.b, value, first, count_ * pieces_));
+            for (unsigned done = 1; done < count_; done *= 2)
+                rows = interleaved(rows);
+            for (unsigned row = 0; row < count_; ++row)
+                for (unsigned piece = 0; piece < pieces_; ++piece)
+                    store(lane_range(w_.b, rows[row], piece * count_, count_),
+                          first + piece * count_ + row, extra);
+        }
+    }
+
+    /// The reverse of half_pieces().
+    void store_half_pieces(llvm::ArrayRef<llvm::Value *> values) {
+        for (unsigned lane = 0; lane < kLanes; lane += 2) {
+            const auto first = static_cast<int>(lane), second = first + int{kLanes};
+            llvm::Value *two = w_.b.CreateShuffleVector(values[0], values[1],
+                                                        {first, second, first + 1, second + 1});
+            for (unsigned half = 0; half < 2; ++half)
+                store(lane_range(w_.b, two, half * 2, 2), lane + half, 0);
+        }
+    }
+
   private:
     llvm::Value *load(unsigned lane, std::uint64_t extra) {
-        llvm::Value *at = place_of(w_, addresses_, lane);
         return w_.b.CreateAlignedLoad(llvm::FixedVectorType::get(element_, count_),
-                                      w_.b.CreateConstGEP1_64(w_.b.getInt8Ty(), at, extra),
-                                      llvm::Align(1));
+                                      place_(lane, extra), llvm::Align(1));
+    }
+
+    void store(llvm::Value *row, unsigned lane, std::uint64_t extra) {
+        w_.b.CreateAlignedStore(row, place_(lane, extra), llvm::Align(1));
     }
 
     /// Permutes within the pieces of two vectors. `from(k)` is the source of element k of a piece
@@ -167,7 +201,7 @@ class RowGather {
     }
 
     WarpEmitter &w_;
-    llvm::Value *addresses_;
+    Places place_;
     llvm::Type *element_;
     unsigned count_;  ///< elements of a load
     unsigned pieces_; ///< in a vector register
@@ -198,18 +232,47 @@ bool has_lane_rows(const WarpEmitter &w, unsigned bytes, unsigned count) {
     return row % kPiece == 0 || (row == kPiece / 2 && !w.kernel.code.target.facts().fast_gather);
 }
 
+namespace {
+
+/// Emits `access` for all lanes, of which those that are not active access `elsewhere`. If the
+/// lanes are at known distances and all active, each has a constant distance from one pointer.
+template <typename Access>
+Values access_rows(WarpEmitter &w, const Address &address, llvm::Value *elsewhere, Access access) {
+    const auto by_vector = [&] {
+        llvm::Value *all = addresses_or(w, address, 0, elsewhere);
+        return access([&w, all](unsigned lane, std::uint64_t extra) {
+            return w.b.CreateConstGEP1_64(w.b.getInt8Ty(), place_of(w, all, lane), extra);
+        });
+    };
+    const auto by_pointer = [&] {
+        return access([&](unsigned lane, std::uint64_t extra) {
+            return lane_pointer(w, address, lane, static_cast<std::int64_t>(extra));
+        });
+    };
+    const analysis::Shape &shape = address.lanes.shape;
+    if (shape.groups != 1 || shape.checked || address.index || w.mask_is_partial())
+        return by_vector();
+    if (w.mask_is_full())
+        return by_pointer();
+    return either(w, w.b.CreateICmpEQ(w.mask_bits(), w.i32(~0u)), by_pointer, by_vector);
+}
+
+} // namespace
+
 Values gather_rows(WarpEmitter &w, const Address &address, llvm::Type *element, unsigned count) {
     const auto bytes = static_cast<unsigned>(element->getPrimitiveSizeInBits() / 8);
     const unsigned of_load = std::min(count, kPiece / bytes);
     llvm::Type *row = llvm::ArrayType::get(element, count);
     llvm::Value *zeros = w.kernel.code.constant(llvm::Constant::getNullValue(row), "zeros");
-    RowGather gather(w, addresses_or(w, address, 0, zeros), element, of_load);
-    if (bytes * count < kPiece)
-        return gather.half_pieces();
-    Values values;
-    for (unsigned done = 0; done < count; done += of_load)
-        values.append(gather.whole_pieces(std::uint64_t{done} * bytes));
-    return values;
+    return access_rows(w, address, zeros, [&](LaneRows::Places place) {
+        LaneRows rows(w, std::move(place), element, of_load);
+        if (bytes * count < kPiece)
+            return rows.half_pieces();
+        Values values;
+        for (unsigned done = 0; done < count; done += of_load)
+            values.append(rows.whole_pieces(std::uint64_t{done} * bytes));
+        return values;
+    });
 }
 
 // A word at a multiple of its size does not cross a page boundary.
@@ -237,6 +300,23 @@ void scatter_singly(WarpEmitter &w, const Address &address, llvm::Value *values,
     for (unsigned lane = 0; lane < kLanes; ++lane)
         w.b.CreateAlignedStore(w.b.CreateExtractElement(values, lane), place_of(w, all, lane),
                                llvm::Align(1));
+}
+
+void scatter_rows(WarpEmitter &w, const Address &address, llvm::ArrayRef<llvm::Value *> values) {
+    llvm::Type *element = values[0]->getType()->getScalarType();
+    const auto bytes = static_cast<unsigned>(element->getPrimitiveSizeInBits() / 8);
+    const auto count = static_cast<unsigned>(values.size());
+    const unsigned of_store = std::min(count, kPiece / bytes);
+    llvm::Value *elsewhere = w.kernel.frame.call_slot(llvm::ArrayType::get(element, count));
+    access_rows(w, address, elsewhere, [&](LaneRows::Places place) {
+        LaneRows rows(w, std::move(place), element, of_store);
+        if (bytes * count < kPiece)
+            rows.store_half_pieces(values);
+        else
+            for (unsigned done = 0; done < count; done += of_store)
+                rows.store_whole_pieces(values.slice(done, of_store), std::uint64_t{done} * bytes);
+        return Values{};
+    });
 }
 
 } // namespace softcuda::codegen

@@ -23,7 +23,8 @@ using Values = llvm::SmallVector<llvm::Value *, 4>;
 [[nodiscard]] Values gather_few(WarpEmitter &w, const Address &address, llvm::Type *element,
                                 unsigned count, llvm::ArrayRef<unsigned> lanes);
 
-/// Whether gather_rows() supports such elements, and is faster than gathers of single elements.
+/// Whether gather_rows() and scatter_rows() support such elements, and are faster than gathers and
+/// scatters of single elements.
 [[nodiscard]] bool has_lane_rows(const WarpEmitter &w, unsigned bytes, unsigned count);
 
 /// `count` vectors <32 x element>: the adjacent elements that the active lanes read at their
@@ -39,5 +40,9 @@ using Values = llvm::SmallVector<llvm::Value *, 4>;
 /// Stores the active lanes' values in the order of the lanes: of several at one address the last
 /// one stays. The other lanes store to a dummy address.
 void scatter_singly(WarpEmitter &w, const Address &address, llvm::Value *values, unsigned extra);
+
+/// The same with adjacent elements: `count` vectors <32 x element>, and one or two stores for each
+/// lane.
+void scatter_rows(WarpEmitter &w, const Address &address, llvm::ArrayRef<llvm::Value *> values);
 
 } // namespace softcuda::codegen

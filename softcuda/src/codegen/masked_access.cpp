@@ -42,9 +42,7 @@ llvm::SmallVector<Part, 3> parts_of(const Row &row) {
 }
 
 /// Whether masks of a row's elements are made of the lanes' mask in few instructions.
-bool has_quick_mask(const WarpEmitter &w, const Row &row) {
-    return w.kernel.code.target.facts().masks_all() || std::has_single_bit(row.count);
-}
+bool has_quick_mask(const Row &row) { return std::has_single_bit(row.count); }
 
 /// The mask of the lanes of a part, with one bit for each element.
 llvm::Value *element_mask(WarpEmitter &w, const Row &row, const Part &part) {
@@ -173,7 +171,7 @@ template <typename Finish> Values load_and(WarpEmitter &w, const Row &row, Finis
     if (w.mask_is_full())
         return load_whole();
     const bool is_masked = is_masked_by_processor(w, row);
-    if (is_masked && has_quick_mask(w, row))
+    if (is_masked && has_quick_mask(row))
         return finish(load_masked(w, row));
     const auto load_rest = [&](llvm::Value *bits) {
         return finish(is_masked ? load_masked(w, row) : load_some(w, row, bits));
@@ -197,7 +195,7 @@ template <typename Make> void make_and_store(WarpEmitter &w, const Row &row, Mak
     const auto store_whole = [&] { w.b.CreateAlignedStore(make(), row.pointer, llvm::Align(1)); };
     if (w.mask_is_full())
         return store_whole();
-    if (w.kernel.code.target.facts().masks_all())
+    if (w.kernel.code.target.facts().masks_all() && has_quick_mask(row))
         return store_masked(w, row, make());
     const auto store_some = [&](llvm::Value *bits) {
         if (is_masked_by_processor(w, row))

@@ -5,21 +5,12 @@
 // cycles on a Zen 4.
 #include "codegen/packed_store.h"
 
+#include "codegen/equal_places.h"
 #include "target/code/instructions.h"
 
 namespace softcuda::codegen {
 
 namespace {
-
-/// <32 x i32>: how many active lanes are before each lane.
-llvm::Value *ranks(WarpEmitter &w) {
-    llvm::SmallVector<llvm::Constant *, kLanes> lower;
-    for (unsigned lane = 0; lane < kLanes; ++lane)
-        lower.push_back(w.i32((1u << lane) - 1));
-    llvm::Value *before = w.b.CreateAnd(w.b.CreateVectorSplat(kLanes, w.mask_bits()),
-                                        llvm::ConstantVector::get(lower));
-    return w.b.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, before);
-}
 
 /// The value in the first active lane; in the last lane if there is none.
 llvm::Value *in_first_active(WarpEmitter &w, llvm::Value *all) {
@@ -80,8 +71,9 @@ bool may_pack(const WarpEmitter &w, const Address &address, unsigned count) {
 llvm::Value *turns_out_packed(WarpEmitter &w, const Address &address) {
     llvm::Value *all = address.index ? address.index : all_lanes(w.b, address.lanes);
     const unsigned step = address.index ? address.bytes / address.scale : address.bytes;
-    llvm::Value *distances = w.b.CreateMul(w.b.CreateZExt(ranks(w), all->getType()),
-                                           llvm::ConstantInt::get(all->getType(), step));
+    llvm::Value *distances =
+        w.b.CreateMul(w.b.CreateZExt(lanes_before(w, w.mask_bits()), all->getType()),
+                      llvm::ConstantInt::get(all->getType(), step));
     llvm::Value *wanted =
         w.b.CreateAdd(w.b.CreateVectorSplat(kLanes, in_first_active(w, all)), distances);
     llvm::Value *differs = w.b.CreateAnd(w.b.CreateICmpNE(all, wanted), w.mask());

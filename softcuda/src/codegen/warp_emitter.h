@@ -117,6 +117,8 @@ class WarpEmitter {
     /// Only the operation, on operands that all have the same number of lanes.
     std::vector<llvm::Value *> compute(const ir::Instruction &i,
                                        llvm::ArrayRef<llvm::Value *> operands);
+    std::vector<llvm::Value *> exact_operands(const ir::Instruction &i);
+    llvm::Value *some_operand_wrapped(const ir::Instruction &i);
     void carry_check(const ir::Instruction &i, Lanes &result);
     void carry_quotient(const ir::Instruction &i, Lanes &result);
     llvm::Value *wraps_when_widened(const ir::Instruction &i);

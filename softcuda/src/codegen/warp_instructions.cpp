@@ -282,9 +282,24 @@ llvm::Value *correction_of(WarpEmitter &w, const ir::Value *value) {
                             : llvm::Constant::getNullValue(w.type(value->type, kLanes));
 }
 
-bool is_checked(WarpEmitter &w, const ir::Value *value) { return w.shape(value).checked; }
-
 } // namespace
+
+/// All lanes of each operand, with their corrections.
+std::vector<llvm::Value *> WarpEmitter::exact_operands(const ir::Instruction &i) {
+    std::vector<llvm::Value *> operands;
+    for (const ir::Value *operand : i.operands)
+        operands.push_back(full(operand));
+    return operands;
+}
+
+/// i1: the pattern of a checked operand is not valid.
+llvm::Value *WarpEmitter::some_operand_wrapped(const ir::Instruction &i) {
+    llvm::Value *wrapped = b.getFalse();
+    for (const ir::Value *operand : i.operands)
+        if (shape(operand).checked)
+            wrapped = b.CreateOr(wrapped, lanes(operand).wrapped);
+    return wrapped;
+}
 
 // The operations that keep a checked pattern are linear, so they apply to the correction without
 // change.
@@ -293,21 +308,15 @@ void WarpEmitter::carry_check(const ir::Instruction &i, Lanes &result) {
         carry_quotient(i, result);
         return;
     }
-    bool carried = false;
-    result.wrapped = b.getFalse();
-    for (const ir::Value *operand : i.operands)
-        if (is_checked(*this, operand)) {
-            result.wrapped = b.CreateOr(result.wrapped, lanes(operand).wrapped);
-            carried = true;
-        }
+    const bool carried = std::ranges::any_of(
+        i.operands, [&](const ir::Value *operand) { return shape(operand).checked; });
     if (!carried) {
-        std::vector<llvm::Value *> operands;
-        for (const ir::Value *operand : i.operands)
-            operands.push_back(full(operand));
+        const std::vector<llvm::Value *> operands = exact_operands(i);
         result.wrapped = wraps_when_widened(i);
         result.correction = correction_to(b, result, compute(i, operands).front());
         return;
     }
+    result.wrapped = some_operand_wrapped(i);
     auto everywhere = [&](const ir::Value *v) { return full(v); };
     switch (i.opcode) {
     case Opcode::Add:
@@ -319,6 +328,7 @@ void WarpEmitter::carry_check(const ir::Instruction &i, Lanes &result) {
             b.CreateSub(correction_of(*this, i.operand(0)), correction_of(*this, i.operand(1)));
         break;
     case Opcode::Neg:
+    case Opcode::Not: // -x - 1
         result.correction = b.CreateNeg(correction_of(*this, i.operand(0)));
         break;
     case Opcode::Mul: {

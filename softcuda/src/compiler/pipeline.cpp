@@ -25,6 +25,7 @@
 #include "ir/verify.h"
 #include "ptx/parse.h"
 #include "target/float_environment.h"
+#include "transform/delay_stores.h"
 #include "transform/interleave_locals.h"
 #include "transform/prepare.h"
 #include "transform/specialize.h"
@@ -135,6 +136,9 @@ constexpr IrPass kPreparation[] = {
     {"split-pointers", Optional, "transform/split_pointers.cpp",
      "Splits a pointer that moves through a loop into its steps, equal for all lanes, and where it began.",
      plain<transform::split_pointers>},
+    {"delay-stores", Optional, "transform/delay_stores.cpp transform/address_sum.cpp",
+     "Makes a version of mixed loads and stores in which the stores come last, for pointers that are apart at run time.",
+     plain<transform::delay_stores>},
     {"split-at-barriers", Required, "transform/prepare.cpp",
      "Ends a basic block after each barrier.", plain<transform::split_at_barriers>},
     {"simplify-loops", Required, "transform/prepare.cpp",
@@ -226,7 +230,7 @@ constexpr AnalysisPass kAnalyses[] = {
 // clang-format on
 
 /// Skipped for a debugger, because they move variables or remove lines.
-constexpr std::string_view kHidesFromDebugger[] = {"specialize", "split-pointers",
+constexpr std::string_view kHidesFromDebugger[] = {"specialize", "split-pointers", "delay-stores",
                                                    "interleave-locals"};
 /// Skipped for check modes and profiles, which need each thread's local memory to be contiguous,
 /// and for narrow windows, whose limit for offsets is smaller than the memory of a warp.

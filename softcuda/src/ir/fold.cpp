@@ -4,6 +4,7 @@
 #include "ir/replacements.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace softcuda::ir {
 
@@ -15,6 +16,44 @@ bool is_constant(const Value *value, std::uint64_t bits) {
 
 const Instruction *defined_by(const Value *value, Opcode opcode) {
     return value->definition && value->definition->is(opcode) ? value->definition : nullptr;
+}
+
+constexpr unsigned kMostDepth = 6; ///< of operations that trailing_zeros() follows
+
+/// At least as many low bits of an integer are zero.
+unsigned trailing_zeros(const Value *value, unsigned depth = kMostDepth) {
+    if (value->constant)
+        return static_cast<unsigned>(std::countr_zero(value->bits));
+    const Instruction *i = value->definition;
+    if (!i || depth == 0 || !is_whole_integer(*i))
+        return 0;
+    auto of = [&](unsigned operand) { return trailing_zeros(i->operand(operand), depth - 1); };
+    unsigned found = 0;
+    switch (i->opcode) {
+    case Opcode::Add:
+    case Opcode::Sub:
+    case Opcode::Or:
+        found = std::min(of(0), of(1));
+        break;
+    case Opcode::And:
+        found = std::max(of(0), of(1));
+        break;
+    case Opcode::Mul:
+    case Opcode::MulWide:
+        found = of(0) + of(1);
+        break;
+    case Opcode::Shl:
+        found = i->operand(1)->constant && i->operand(1)->bits < bits(i->attributes.type)
+                    ? of(0) + static_cast<unsigned>(i->operand(1)->bits)
+                    : 0;
+        break;
+    case Opcode::Convert:
+        found = of(0);
+        break;
+    default:
+        return 0;
+    }
+    return std::min({found, bits(i->attributes.type), bits(value->type)});
 }
 
 /// Pieces that unpack made of one value, all of them in order: that value.
@@ -45,6 +84,7 @@ class Folder {
     bool visit(Instruction &instruction);
     bool replace(Value *from, Value *to);
     bool visit_unpack(Instruction &unpack);
+    static bool becomes_sum(Instruction &disjunction);
     template <typename Side> bool straighten(Instruction &instruction, Side *sides);
     Value *simplify(const Instruction &instruction);
     Value *simplify_phi(const Instruction &phi);
@@ -65,6 +105,19 @@ bool Folder::replace(Value *from, Value *to) {
     return true;
 }
 
+/// x | c of 64 bits, where c has only bits that are zero in x: the form that compilers give to an
+/// address in an aligned structure. The sum's constant becomes part of an access.
+bool Folder::becomes_sum(Instruction &i) {
+    if (i.result()->type != Type::I64 || bits(i.attributes.type) != 64 || !i.operand(1)->constant)
+        return false;
+    const unsigned zeros = trailing_zeros(i.operand(0));
+    if (zeros < 64 && i.operand(1)->bits >> zeros != 0)
+        return false;
+    i.opcode = Opcode::Add;
+    i.attributes.type = Scalar::U64;
+    return true;
+}
+
 bool Folder::visit(Instruction &instruction) {
     replaced_.apply(instruction);
     if (instruction.is(Opcode::Unpack))
@@ -72,6 +125,8 @@ bool Folder::visit(Instruction &instruction) {
     if (instruction.is(Opcode::Branch))
         return straighten(instruction, instruction.blocks.data());
     if (instruction.is(Opcode::Select) && straighten(instruction, instruction.operands.data() + 1))
+        return true;
+    if (instruction.is(Opcode::Or) && becomes_sum(instruction))
         return true;
     if (instruction.results.size() != 1 || !info(instruction.opcode).pure)
         return false;

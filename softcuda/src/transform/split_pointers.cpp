@@ -39,26 +39,10 @@ struct Parts {
     Instruction *product = nullptr; ///< mul_wide.s32 of an index and a constant
 };
 
-bool is_same_in_block(const Value *value, unsigned depth) {
-    if (value->constant)
-        return true;
-    const Instruction *i = value->definition;
-    if (!i || depth == 0)
-        return false;
-    if (i->is(Opcode::Special))
-        return analysis::is_same_for_block(i->attributes.special);
-    if (i->is(Opcode::LoadParam) || i->is(Opcode::SymbolAddress))
-        return true;
-    return ir::info(i->opcode).pure && !i->is(Opcode::Phi) &&
-           std::ranges::all_of(i->operands, [&](const Value *operand) {
-               return is_same_in_block(operand, depth - 1);
-           });
-}
-
 /// False if the value has other parts.
 bool take_apart(Value *sum, const std::vector<bool> &from_coordinates, Parts &parts,
                 unsigned depth) {
-    if (is_same_in_block(sum, kMostOperations)) {
+    if (analysis::is_same_in_block(sum)) {
         parts.same.push_back(sum);
         return true;
     }

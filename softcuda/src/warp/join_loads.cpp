@@ -127,14 +127,18 @@ class Joiner {
         if (!i.is(Opcode::Load) || !is_plain(i) ||
             (i.attributes.space == ir::Space::Shared && plan_.machine.narrow_windows))
             return false;
-        const AccessPlan &made = plan_.accesses.at(&i);
-        const bool without_pattern =
-            made.full == AccessMethod::Tested || made.full == AccessMethod::Scattered;
-        return (without_pattern && !made.may_wrap && made.bytes >= 4) || is_strided(i);
+        return is_lane_by_lane(i) || is_strided(i);
     }
 
     [[nodiscard]] bool is_store(const Instruction &i) const {
-        return i.is(Opcode::Store) && is_plain(i) && is_strided(i);
+        return i.is(Opcode::Store) && is_plain(i) && i.attributes.space == ir::Space::Global &&
+               (is_lane_by_lane(i) || is_strided(i));
+    }
+
+    [[nodiscard]] bool is_lane_by_lane(const Instruction &i) const {
+        const AccessPlan &made = plan_.accesses.at(&i);
+        return (made.full == AccessMethod::Tested || made.full == AccessMethod::Scattered) &&
+               made.bytes >= 4;
     }
 
     // The lanes' elements are parts of adjacent structures: together they are one row.
@@ -204,8 +208,10 @@ class Joiner {
         const bool in_private = end.is(Opcode::Store) && end.attributes.order == ir::Order::Weak &&
                                 is_private_space(end.attributes.space);
         std::erase_if(loads_, [&](LoadFamily &family) {
-            const ir::Space space = family.members.front()->attributes.space;
-            if (in_private && space == ir::Space::Global)
+            const ir::Attributes &loads = family.members.front()->attributes;
+            if (in_private && loads.space == ir::Space::Global)
+                return false;
+            if (end.is(Opcode::Store) && end.attributes.order == ir::Order::Weak && loads.invariant)
                 return false;
             if (end.is(Opcode::Store) && elements_between(*family.members.front(), end)) {
                 family.stores.push_back(&end);

@@ -6,17 +6,18 @@ namespace softcuda::warp {
 struct KernelPlan;
 
 /// Joins loads in a basic block whose addresses differ by constants only, if each lane's elements
-/// are adjacent and the lanes' addresses have no pattern. Each lane then loads all its elements at
-/// once, and permutations put them in order. A gather loads one element for each lane, in the time
-/// of a load for each lane.
+/// are adjacent and the lanes' addresses have no pattern, or are far apart. Each lane then loads
+/// all its elements at once, and permutations put them in order. A gather loads one element for
+/// each lane, in the time of a load for each lane. Stores to global memory are joined in the same
+/// way.
 ///
 ///     a = load [p]             a, b, c, d = load 16 bytes [p]
 ///     b = load [p + 4]
 ///     c = load [p + 8]                              p = rows of a sparse matrix, structures
 ///     d = load [p + 12]
 ///
-/// The first of them in the program loads all. No instruction in between writes the memory or
-/// waits.
+/// The first of them in the program loads all, the last stores all. No instruction in between
+/// writes the memory or waits, or, between stores, reads it.
 ///
 /// In the same way, elements of adjacent structures in global memory become one row, also in
 /// stores. A structure has two to four elements of one size, up to 16 bytes:

@@ -2,7 +2,6 @@
 #include "api/graph.h"
 
 #include <algorithm>
-#include <fstream>
 
 using namespace softcuda;
 using device::Graph;
@@ -83,34 +82,6 @@ CUresult change_edges(CUgraph handle, const CUgraphNode *from, const CUgraphNode
                 std::erase(edges, sources[i]);
         }
     });
-}
-
-const char *name_of(CUgraphNodeType type) {
-    switch (type) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-        return "kernel";
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-        return "memcpy";
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-        return "memset";
-    case CU_GRAPH_NODE_TYPE_HOST:
-        return "host function";
-    case CU_GRAPH_NODE_TYPE_GRAPH:
-        return "graph";
-    case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
-        return "wait for event";
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
-        return "record event";
-    default:
-        return "empty";
-    }
-}
-
-std::string label_of(const GraphNode &node) {
-    std::string label = name_of(device::type_of(node.work));
-    if (const auto *kernel = std::get_if<device::KernelWork>(&node.work))
-        label += " " + kernel->function->info().name;
-    return label;
 }
 
 } // namespace
@@ -210,20 +181,4 @@ SCU_EXPORT CUresult CUDAAPI cuGraphRemoveDependencies_v2(CUgraph graph, const CU
                                                          const CUgraphEdgeData *,
                                                          std::size_t count) {
     return change_edges(graph, from, to, count, /*add=*/false);
-}
-
-CUresult cuGraphDebugDotPrint(CUgraph handle, const char *path, unsigned int) {
-    return api::with_graphs<api::InCapture::Permitted>([&] {
-        api::require_non_null(path);
-        const std::shared_ptr<Graph> graph = api::find_graph(handle);
-        std::ofstream file(path);
-        file << "digraph {\n";
-        for (const std::shared_ptr<GraphNode> &node : graph->nodes()) {
-            file << "  n" << node->id() << " [label=\"" << label_of(*node) << "\"];\n";
-            for (const GraphNode *dependency : node->dependencies)
-                file << "  n" << dependency->id() << " -> n" << node->id() << ";\n";
-        }
-        file << "}\n";
-        device::require(file.good(), CUDA_ERROR_OPERATING_SYSTEM);
-    });
 }

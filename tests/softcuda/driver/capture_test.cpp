@@ -3,7 +3,10 @@
 #include "driver_test.h"
 
 #include <chrono>
+#include <fstream>
 #include <functional>
+#include <iterator>
+#include <string>
 #include <thread>
 
 namespace {
@@ -94,7 +97,10 @@ TEST_F(CaptureTest, OtherCallsDoNot) {
         [&] { return cuMemcpyDtoHAsync(bytes.data(), word_, 64, other_); },
         [&] { return cuMemsetD8(word_, 0, 64); },
         [&] { return cuEventRecord(fresh_, other_); },
-        [&] { return cuLaunchHostFunc(other_, [](void *) {}, nullptr); },
+        [&] {
+            return cuLaunchHostFunc(
+                other_, [](void *) {}, nullptr);
+        },
         [&] { return cuGraphLaunch(exec_, other_); },
         [&] { return cuModuleLoadData(&module_, fake::kImage); },
         [&] { return cuStreamWaitEvent(stream_, event_, 0); }, // it was never recorded
@@ -232,7 +238,10 @@ TEST_F(CaptureTest, HostFunctionsMayOnlyUseStreamsAndEvents) {
         [&] { return cuStreamWaitEvent(other_, reached_, 0); },
         [&] { return cuMemsetD8Async(word_, 0, 4, other_); },
         [&] { return cuGraphLaunch(exec_, other_); },
-        [&] { return cuLaunchHostFunc(other_, [](void *) {}, nullptr); },
+        [&] {
+            return cuLaunchHostFunc(
+                other_, [](void *) {}, nullptr);
+        },
         [&] { return cuStreamIsCapturing(other_, &status); },
     };
     Inside inside{refused, {}}, outside{permitted, {}};
@@ -262,6 +271,31 @@ TEST_F(CaptureTest, TheTimeOfALongChainIsLinear) {
     EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(5));
     EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
     EXPECT_EQ(cuGraphDestroy(clone), CUDA_SUCCESS);
+    EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+}
+
+TEST_F(CaptureTest, AVerboseDrawingHasTheNodesParameters) {
+    begin();
+    ASSERT_EQ(cuMemsetD32Async(word_, 258, 16, stream_), CUDA_SUCCESS);
+    ASSERT_EQ(cuMemcpyDtoDAsync(word_ + 4, word_, 4, stream_), CUDA_SUCCESS);
+    CUgraph graph = nullptr;
+    ASSERT_EQ(cuStreamEndCapture(stream_, &graph), CUDA_SUCCESS);
+    const std::string path = testing::TempDir() + "drawing.dot";
+    const auto drawing = [&](unsigned flags) {
+        EXPECT_EQ(cuGraphDebugDotPrint(graph, path.c_str(), flags), CUDA_SUCCESS);
+        std::ifstream file(path);
+        return std::string(std::istreambuf_iterator<char>(file), {});
+    };
+    const std::string plain = drawing(0), fill = "value 258 of 4 bytes", copy = "4 bytes x 1 x 1";
+    EXPECT_NE(plain.find("memset"), std::string::npos);
+    EXPECT_EQ(plain.find(fill), std::string::npos);
+    const std::string fills = drawing(CU_GRAPH_DEBUG_DOT_FLAGS_MEMSET_NODE_PARAMS);
+    EXPECT_NE(fills.find(fill), std::string::npos);
+    EXPECT_EQ(fills.find(copy), std::string::npos);
+    const std::string verbose = drawing(CU_GRAPH_DEBUG_DOT_FLAGS_VERBOSE);
+    EXPECT_NE(verbose.find(fill), std::string::npos);
+    EXPECT_NE(verbose.find(copy), std::string::npos);
+    EXPECT_NE(verbose.find("handle 0x"), std::string::npos);
     EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
 }
 

@@ -34,8 +34,7 @@ np.interp(f, [0, 1], [0, 10**30]); np.take(x, 10**20); np.repeat(x, 10**20); np.
 np.digitize(k, [1, 10**20]); np.digitize(x, [10**21, 1]); np.setdiff1d(k, [1, 10**30])
 np.choose([0, 1, 0], [x, 10**20]); np.choose([0, 1, 0], [f, 1.5]); np.choose(b.astype(int), [f, 10**20]); np.choose([0, 1, 1], [b, 1j])
 np.round(x, 1.5); np.round(f, np.nan); np.insert(x, 1.5, 2); np.insert(x, 1.0, 2); np.bincount(b, minlength=4.0)
-np.unpackbits(b.astype('u1'), count=2.0)
-np.where(b, -1, u); np.where(b, k, 2**63); np.where(b, b.astype('u1'), 300); np.where(b, -1, f)"""
+np.unpackbits(b.astype('u1'), count=2.0); np.where(b, -1, f)"""
 
 
 def outcome(text, names):
@@ -61,6 +60,16 @@ def test_ints_beyond_64_bits_are_numbers(text):
     else:
         assert found.dtype == expected.dtype
         np.testing.assert_allclose(found, expected, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["np.where(b, -1, u)", "np.where(b, k, 2**63)", "np.where(b, b.astype('u1'), 300)"],
+)
+def test_where_takes_no_int_beyond_the_type(text):
+    """As with operators. NumPy before 2.5 wraps the number around."""
+    arrays = {name: gpuarray.to_gpu(value) for name, value in ARRAYS.items()}
+    assert outcome(text, arrays) is OverflowError
 
 
 @pytest.mark.parametrize("name", ARRAYS)

@@ -97,10 +97,7 @@ TEST_F(CaptureTest, OtherCallsDoNot) {
         [&] { return cuMemcpyDtoHAsync(bytes.data(), word_, 64, other_); },
         [&] { return cuMemsetD8(word_, 0, 64); },
         [&] { return cuEventRecord(fresh_, other_); },
-        [&] {
-            return cuLaunchHostFunc(
-                other_, [](void *) {}, nullptr);
-        },
+        [&] { return cuLaunchHostFunc(other_, [](void *) {}, nullptr); },
         [&] { return cuGraphLaunch(exec_, other_); },
         [&] { return cuModuleLoadData(&module_, fake::kImage); },
         [&] { return cuStreamWaitEvent(stream_, event_, 0); }, // it was never recorded
@@ -238,10 +235,7 @@ TEST_F(CaptureTest, HostFunctionsMayOnlyUseStreamsAndEvents) {
         [&] { return cuStreamWaitEvent(other_, reached_, 0); },
         [&] { return cuMemsetD8Async(word_, 0, 4, other_); },
         [&] { return cuGraphLaunch(exec_, other_); },
-        [&] {
-            return cuLaunchHostFunc(
-                other_, [](void *) {}, nullptr);
-        },
+        [&] { return cuLaunchHostFunc(other_, [](void *) {}, nullptr); },
         [&] { return cuStreamIsCapturing(other_, &status); },
     };
     Inside inside{refused, {}}, outside{permitted, {}};
@@ -272,6 +266,27 @@ TEST_F(CaptureTest, TheTimeOfALongChainIsLinear) {
     EXPECT_EQ(cuGraphExecDestroy(exec), CUDA_SUCCESS);
     EXPECT_EQ(cuGraphDestroy(clone), CUDA_SUCCESS);
     EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+}
+
+TEST_F(CaptureTest, TheLegacyStreamIsRefusedInEveryModeWhileABlockingStreamCaptures) {
+    CUstream blocking = nullptr;
+    ASSERT_EQ(cuStreamCreate(&blocking, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+    for (CUstreamCaptureMode mode :
+         {CU_STREAM_CAPTURE_MODE_GLOBAL, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+          CU_STREAM_CAPTURE_MODE_RELAXED}) {
+        CUgraph graph = nullptr;
+        CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+        ASSERT_EQ(cuStreamBeginCapture(blocking, mode), CUDA_SUCCESS);
+        EXPECT_EQ(cuStreamIsCapturing(nullptr, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+        ASSERT_EQ(cuStreamEndCapture(blocking, &graph), CUDA_SUCCESS) << "a question does no harm";
+        EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+        ASSERT_EQ(cuStreamBeginCapture(blocking, mode), CUDA_SUCCESS);
+        EXPECT_EQ(cuMemsetD8Async(word_, 1, 4, nullptr), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+        EXPECT_EQ(cuStreamEndCapture(blocking, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+        ASSERT_EQ(cuStreamBeginCapture(blocking, mode), CUDA_SUCCESS);
+        EXPECT_EQ(cuEventRecord(event_, nullptr), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+        EXPECT_EQ(cuStreamEndCapture(blocking, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+    }
 }
 
 TEST_F(CaptureTest, AVerboseDrawingHasTheNodesParameters) {

@@ -234,6 +234,7 @@ TEST_F(LaunchTest, KernelsBeginWhileAllThreadsWaitForThem) {
     constexpr int kKernels = 12; // more than there are threads
     const CUdeviceptr flags = allocate(4 * (kKernels + 1));
     ASSERT_EQ(cuMemsetD32(flags, 0, kKernels + 1), CUDA_SUCCESS);
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS); // non-blocking streams do not wait for the fill
     CUstream streams[kKernels] = {};
     for (int i = 0; i < kKernels; i++) {
         const CUdeviceptr own = flags + 4 * i;

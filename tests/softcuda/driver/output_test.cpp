@@ -114,9 +114,11 @@ TEST_F(OutputTest, TextIsPrintedInOrderAtSynchronisation) {
     ASSERT_EQ(cuMemcpyHtoD(arguments, values, 8), CUDA_SUCCESS);
     CUstream stream = nullptr;
     ASSERT_EQ(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+    const CUdeviceptr numbers = text("%d, %d\n"), done = text("done\n");
+    ASSERT_EQ(cuCtxSynchronize(), CUDA_SUCCESS); // non-blocking streams do not wait for the copies
     testing::internal::CaptureStdout();
-    ASSERT_EQ(launch("print", 3, 32, stream, text("%d, %d\n"), arguments, result), CUDA_SUCCESS);
-    ASSERT_EQ(launch("print", 1, 32, stream, text("done\n"), arguments, result), CUDA_SUCCESS);
+    ASSERT_EQ(launch("print", 3, 32, stream, numbers, arguments, result), CUDA_SUCCESS);
+    ASSERT_EQ(launch("print", 1, 32, stream, done, arguments, result), CUDA_SUCCESS);
     ASSERT_EQ(cuStreamSynchronize(stream), CUDA_SUCCESS);
     EXPECT_EQ(testing::internal::GetCapturedStdout(), "41, 42\n41, 42\n41, 42\ndone\n");
 }

@@ -127,6 +127,12 @@ def place(arr, mask, vals) -> None:
     array([1, 7, 8, 7])
     """
     want_own("place", arr)
+    is_number = isinstance(vals, (bool, int, float, complex, np.number))
+    if is_number and arr.dtype.kind in "biufc":
+        mask = as_array(mask)
+        if mask.size == arr.size:
+            number = np.asarray(vals, arr.dtype).item()
+            return copyto(arr, number, "unsafe", mask._reshape(arr.shape))
     values = values_for(arr, vals, "safe")._ravel()
     if _driver._is_captured():
         if not values.size:

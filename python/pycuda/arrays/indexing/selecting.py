@@ -50,18 +50,7 @@ def where(condition, x=None, y=None, *, out=None, stream=None):
         if condition.dtype.kind != "b":
             condition = condition != 0
         x, y = (as_operand(one) for one in (x, y))
-        x, y = _as_in_array(x, y), _as_in_array(y, x)
         return _driver._array_apply("where", condition, x, y, out=out)
-
-
-def _as_in_array(number, other):
-    """A Python integer beside an array of integers. As in NumPy's where(), one that does not fit wraps around."""
-    if type(number) is not int or not isinstance(other, ArrayBase) or other.dtype.kind not in "iu":  # fmt: skip
-        return number
-    limits = np.iinfo(other.dtype)
-    if limits.min <= number <= limits.max or not -(1 << 63) <= number < 1 << 64:
-        return number
-    return np.asarray(number).astype(other.dtype)[()]
 
 
 @public(array_api=True)

@@ -65,8 +65,7 @@ std::shared_ptr<Session> session_of(const Stream &stream) {
 /// have to wait for work that is recorded and does not run. Null if there is none.
 std::shared_ptr<Session> session_against_legacy(const Context &context) {
     for (const auto &[other, capturing] : by_stream())
-        if (&other->context() == &context && other->kind() == Stream::Kind::Blocking &&
-            capturing->mode != CU_STREAM_CAPTURE_MODE_RELAXED)
+        if (&other->context() == &context && other->kind() == Stream::Kind::Blocking)
             return capturing;
     return nullptr;
 }

@@ -8,8 +8,8 @@
 
 constexpr int each = 4; // neighbouring results of a thread
 
-/// The sums of a thread, whose first result begins at element `at` of `a`. At the ends of `a`, products with no element
-/// are left out: 0 * infinity is not 0.
+/// The sums of a thread, whose first result begins at element `at` of `a`. At the ends of `a`,
+/// products with no element are left out: 0 * infinity is not 0.
 template <bool at_end>
 __device__ __forceinline__ void add_products(S *sum, const T *near, const T *weights, int taps,
                                              long long at, long long n) {

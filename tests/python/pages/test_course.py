@@ -146,7 +146,7 @@ def test_a_wrong_result_shows_what_the_check_modes_found(run):
     )
     printed = run('grade("0.1", go, np.zeros(64))')
     assert re.search(
-        r"not yet: element \d+ is \d+, expected 0.*; the check modes found a defect:\nRaces",
+        r"not yet: element \d+ is -?\d+, expected 0.*; the check modes found a defect:\nRaces",
         printed,
     ), printed
 

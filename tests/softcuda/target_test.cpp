@@ -147,6 +147,22 @@ void test_modes() {
     std::fesetround(FE_TONEAREST);
 }
 
+void test_changes_of_standard_modes() {
+    std::feclearexcept(FE_ALL_EXCEPT);
+    std::feraiseexcept(FE_OVERFLOW);
+    volatile double zero = 0, sum = 0;
+    {
+        const StandardFloats standard;
+        sum = zero / zero;
+        std::fesetround(FE_DOWNWARD);
+    }
+    static_cast<void>(sum);
+    check(std::fegetround() == FE_TONEAREST, "a rounding mode that was set within the scope");
+    check(std::fetestexcept(FE_INVALID | FE_OVERFLOW) == FE_OVERFLOW,
+          "a flag from before, and none of the scope");
+    std::feclearexcept(FE_ALL_EXCEPT);
+}
+
 // Calls that keep all registers.
 
 std::uint64_t passed = 0;
@@ -224,6 +240,7 @@ int main() {
     test_switches();
     test_faults();
     test_modes();
+    test_changes_of_standard_modes();
     test_preserved_registers();
     test_rest();
     std::printf("%d failures\n", failures);

@@ -11,8 +11,9 @@ namespace {
 
 CUresult launch(CUfunction handle, const LaunchRequest &request, CUstream stream) {
     return api::outside_host_function(stream, [&](Context &context) {
-        const std::shared_ptr<device::Function> function = api::find_function(handle);
-        device::launch(*api::find_stream(context, stream), *function, function, request);
+        std::shared_ptr<device::Function> keep = api::find_function(handle);
+        device::Function &function = *keep;
+        device::launch(*api::find_stream(context, stream), function, std::move(keep), request);
     });
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr int kFirstWithClusters = 90;
 
 bool is_none(const std::array<std::uint32_t, 3> &extent) {
-    return extent == std::array<std::uint32_t, 3>{};
+    return (extent[0] | extent[1] | extent[2]) == 0;
 }
 
 } // namespace
@@ -27,13 +27,10 @@ unsigned most_cluster_blocks(const Function &function) noexcept {
     return stated == 0 ? most : std::min(most, stated);
 }
 
-ClusterShape cluster_of(const Function &function, const LaunchRequest &request) {
+ClusterShape checked_cluster(const Function &function, const LaunchRequest &request) {
     const std::array<std::uint32_t, 3> &asked = request.cluster, required = function.cluster();
     const auto demand = [](bool fits) { require(fits, CUDA_ERROR_INVALID_CLUSTER_SIZE); };
-    if (is_none(asked) && is_none(required)) {
-        demand(!function.info().explicit_cluster);
-        return {};
-    }
+    demand(!is_none(asked) || !is_none(required)); // a kernel may leave the size to the launch
     demand(is_none(asked) || is_none(required) || asked == required);
     const ClusterShape shape{.extent = is_none(asked) ? required : asked, .is_explicit = true};
     const unsigned most = most_cluster_blocks(function);

@@ -22,9 +22,18 @@ struct ClusterShape {
     }
 };
 
+/// As cluster_of(), for a kernel or a launch with clusters.
+[[nodiscard]] ClusterShape checked_cluster(const Function &function, const LaunchRequest &request);
+
 /// Throws Error(invalid cluster size) for a size that the kernel, the device or the grid does not
 /// allow.
-[[nodiscard]] ClusterShape cluster_of(const Function &function, const LaunchRequest &request);
+[[nodiscard]] inline ClusterShape cluster_of(const Function &function,
+                                             const LaunchRequest &request) {
+    const auto &asked = request.cluster;
+    const bool has_none = (asked[0] | asked[1] | asked[2]) == 0 && !function.has_cluster() &&
+                          !function.info().explicit_cluster;
+    return has_none ? ClusterShape{} : checked_cluster(function, request);
+}
 
 /// The maximum number of blocks in a cluster of this kernel. 1 on devices without clusters.
 [[nodiscard]] unsigned most_cluster_blocks(const Function &function) noexcept;

@@ -56,8 +56,7 @@ class ParameterBlock {
 class KernelLaunch final : public Command, private rt::KernelServices {
   public:
     KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
-                 std::shared_ptr<Compilation> compilation, const LaunchRequest &request,
-                 const LaunchTicket &ticket);
+                 LaunchCode code, const LaunchRequest &request, const LaunchTicket &ticket);
     ~KernelLaunch() override;
 
     [[nodiscard]] std::byte *parameters() noexcept { return parameters_.data(); }
@@ -111,8 +110,8 @@ class KernelLaunch final : public Command, private rt::KernelServices {
 
     Function &function_;
     std::shared_ptr<const void> keep_;
-    std::shared_ptr<Compilation> compilation_;
-    const compiler::CompiledKernel *code_ = nullptr; ///< null until the kernel is compiled
+    std::shared_ptr<Compilation> compilation_; ///< null if the code was ready at once
+    const compiler::CompiledKernel *code_;     ///< null until the kernel is compiled
     LaunchTicket ticket_;
     unsigned check_modes_;
     bool programmatic_;
@@ -159,11 +158,11 @@ std::uint64_t stack_of(const compiler::CompiledKernel &code) {
 }
 
 KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<const void> keep,
-                           std::shared_ptr<Compilation> compilation, const LaunchRequest &request,
+                           LaunchCode code, const LaunchRequest &request,
                            const LaunchTicket &ticket)
     : Command(stream.context()), function_(function), keep_(std::move(keep)),
-      compilation_(std::move(compilation)), ticket_(ticket), check_modes_(check::modes()),
-      programmatic_(request.programmatic),
+      compilation_(std::move(code.compilation)), code_(code.ready), ticket_(ticket),
+      check_modes_(check::modes()), programmatic_(request.programmatic),
       environment_(request.environment ? request.environment->shared_from_this() : nullptr),
       parameters_(function.info().parameter_bytes) {
     fill_frame(request);
@@ -178,7 +177,9 @@ KernelLaunch::KernelLaunch(Stream &stream, Function &function, std::shared_ptr<c
     work.block_time = &function.block_time;
     work.busy_time = &stream.context().device().busy_time();
     grid_.set_work(work, &frame_);
-    if (compilation_->done() && compilation_->code())
+    if (!code_ && compilation_->done())
+        code_ = compilation_->code();
+    if (code_)
         use_code();
 }
 
@@ -188,13 +189,12 @@ void KernelLaunch::finish_compilation() {
     compilation_->run();
     while (!compilation_->done()) // another thread compiles it
         std::this_thread::yield();
-    if (compilation_->code())
+    if ((code_ = compilation_->code()))
         use_code();
 }
 
 /// The second part of the preparation, when the kernel is compiled.
 void KernelLaunch::use_code() {
-    code_ = compilation_->code();
     const compiler::KernelInfo &info = function_.info();
     rt::Grid::Work work = grid_.work();
     work.entry = code_->entry;
@@ -253,7 +253,8 @@ void KernelLaunch::fill_frame(const LaunchRequest &request) {
     std::copy(request.grid.begin(), request.grid.end(), frame_.grid);
     std::copy(request.block.begin(), request.block.end(), frame_.block);
     const ClusterShape cluster = cluster_of(function_, request);
-    std::ranges::copy(cluster.extent, frame_.cluster);
+    for (std::size_t d = 0; d < 3; d++)
+        frame_.cluster[d] = cluster.extent[d];
     frame_.explicit_cluster = cluster.is_explicit;
     frame_.dynamic_shared_bytes = request.dynamic_shared_bytes;
     frame_.device_ordinal = static_cast<std::uint32_t>(context().device().ordinal());
@@ -264,7 +265,7 @@ void KernelLaunch::fill_frame(const LaunchRequest &request) {
 
 /// Whether the kernel could be compiled and prepared; else the context gets the error.
 bool KernelLaunch::has_code() noexcept try {
-    if (!code_ && compilation_->code())
+    if (!code_ && (code_ = compilation_->code()))
         use_code();
     if (!code_)
         context().set_passing_error(compilation_->failure());
@@ -328,7 +329,8 @@ void KernelLaunch::run_here() noexcept {
 void KernelLaunch::help() {
     if (client_question::asked_here())
         return;
-    compilation_->run();
+    if (compilation_)
+        compilation_->run();
     System::get().pool().help(grid_);
 }
 
@@ -555,7 +557,7 @@ void launch_child(Stream &stream, Function &function, std::shared_ptr<const void
                   const LaunchTicket &ticket) {
     auto kernel = std::allocate_shared<KernelLaunch>(
         RecycledMemory<KernelLaunch>(), stream, function, std::move(keep),
-        function.compilation(shape_of(function, request), product(request.grid)), request, ticket);
+        function.code(shape_of(function, request), product(request.grid)), request, ticket);
     std::ranges::copy(parameters, kernel->parameters());
     if (System::get().timeline().append(stream, kernel, kernel->unfinished_compilation()))
         kernel->start();
@@ -575,7 +577,7 @@ void launch(Stream &stream, Function &function, std::shared_ptr<const void> keep
     system.pool().start();
     auto kernel = std::allocate_shared<KernelLaunch>(
         RecycledMemory<KernelLaunch>(), stream, function, std::move(keep),
-        function.compilation(shape_of(function, request), product(request.grid)), request,
+        function.code(shape_of(function, request), product(request.grid)), request,
         LaunchTicket{stream.context().interrupts()});
     copy_arguments(function, request, {kernel->parameters(), kernel->parameter_bytes()});
     if (system.timeline().schedule())

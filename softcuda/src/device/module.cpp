@@ -148,12 +148,32 @@ void Function::improve(ShapeCode &code, std::uint64_t expected_time) noexcept {
     }
 }
 
-std::shared_ptr<Compilation> Function::compilation(const compiler::Shape &shape,
-                                                   std::uint64_t blocks) {
+const compiler::CompiledKernel *Function::find_ready(const compiler::Shape &shape) const noexcept {
+    const ReadyCode *one = ready_.load(std::memory_order_acquire);
+    while (one && one->shape != shape)
+        one = one->older;
+    return one ? one->code : nullptr;
+}
+
+LaunchCode Function::code(const compiler::Shape &shape, std::uint64_t blocks) {
+    if (const compiler::CompiledKernel *ready = find_ready(shape))
+        return {.ready = ready, .compilation = nullptr};
     const std::uint64_t for_block = block_time.load(std::memory_order_relaxed);
     const std::uint64_t expected_time =
         for_block == 0 ? 0 : std::min(blocks, kWorthOwnCode / for_block + 1) * for_block;
     std::lock_guard lock(mutex_);
+    std::shared_ptr<Compilation> compilation = find_or_begin_locked(shape, expected_time);
+    const compiler::CompiledKernel *code = compilation->done() ? compilation->code() : nullptr;
+    if (!code || code->shared)
+        return {.ready = nullptr, .compilation = std::move(compilation)};
+    if (!find_ready(shape)) // another thread may have added it
+        ready_.store(&ready_codes_.emplace_back(shape, code, ready_.load()),
+                     std::memory_order_release);
+    return {.ready = code, .compilation = nullptr};
+}
+
+std::shared_ptr<Compilation> Function::find_or_begin_locked(const compiler::Shape &shape,
+                                                            std::uint64_t expected_time) {
     const auto found = std::ranges::find(compilations_, shape, &ShapeCode::shape);
     if (found != compilations_.end()) {
         if (!found->compilation->failed()) {

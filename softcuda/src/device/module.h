@@ -9,6 +9,7 @@
 #include "rt/grid.h"
 
 #include <cuda.h>
+#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,6 +22,12 @@ namespace softcuda::device {
 
 class Context;
 class Module;
+
+/// The code of a launch.
+struct LaunchCode {
+    const compiler::CompiledKernel *ready = nullptr; ///< exists as long as the function
+    std::shared_ptr<Compilation> compilation;        ///< to wait for; null if `ready` is not
+};
 
 /// One kernel of a module.
 class Function {
@@ -39,14 +46,18 @@ class Function {
 
     /// The size of its clusters; all 0 if the launch determines it.
     [[nodiscard]] std::array<std::uint32_t, 3> cluster() const noexcept;
+    /// Whether cluster() is not 0.
+    [[nodiscard]] bool has_cluster() const noexcept {
+        return (info_.required_cluster[0] | cluster_[0] | cluster_[1] | cluster_[2]) != 0;
+    }
     /// Whether clusters may be larger than the portable maximum.
     [[nodiscard]] bool allows_any_cluster() const noexcept { return any_cluster_; }
 
-    /// The compilation for a launch of so many blocks, which begins at the first call for a shape.
-    /// A shape with shared code gets its own when its launches have taken longer than that takes.
-    /// Throws Error if the shape needs an unsupported feature; the compiler's message is in the
-    /// fault log.
-    std::shared_ptr<Compilation> compilation(const compiler::Shape &shape, std::uint64_t blocks);
+    /// The code for a launch of so many blocks. Its compilation begins at the first call for a
+    /// shape. A shape with shared code gets its own when its launches have taken longer than that
+    /// takes. Throws Error if the shape needs an unsupported feature; the compiler's message is in
+    /// the fault log.
+    LaunchCode code(const compiler::Shape &shape, std::uint64_t blocks);
 
     /// The time of recent blocks of this kernel.
     rt::BlockTime block_time{0};
@@ -64,6 +75,17 @@ class Function {
         bool asked_for_own = false;
     };
 
+    /// The final code for one shape, in a list. Launches read the list without the lock.
+    struct ReadyCode {
+        compiler::Shape shape;
+        const compiler::CompiledKernel *code;
+        const ReadyCode *older;
+    };
+
+    std::shared_ptr<Compilation> find_or_begin_locked(const compiler::Shape &shape,
+                                                      std::uint64_t expected_time);
+    [[nodiscard]] const compiler::CompiledKernel *
+    find_ready(const compiler::Shape &shape) const noexcept;
     std::shared_ptr<Compilation> begin(const compiler::Shape &shape, compiler::SharedCode sharing);
     void improve(ShapeCode &code, std::uint64_t expected_time) noexcept;
 
@@ -76,6 +98,8 @@ class Function {
     std::array<std::atomic<std::uint32_t>, 3> cluster_{}; ///< 0: not set
     std::mutex mutex_;
     std::vector<ShapeCode> compilations_;
+    std::deque<ReadyCode> ready_codes_;
+    std::atomic<const ReadyCode *> ready_{nullptr}; ///< the newest one
 };
 
 /// A module. Exists as long as the client or a launch uses it.

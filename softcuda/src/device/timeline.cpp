@@ -166,8 +166,8 @@ void Timeline::add_edges_to_all(StreamSet &set, const std::shared_ptr<Command> &
             add_edge(stream->last_, after);
 }
 
-/// Makes the command the latest one of the stream.
-void Timeline::note_work_locked(Stream &stream, const std::shared_ptr<Command> &command) {
+std::shared_ptr<Command> Timeline::note_work_locked(Stream &stream,
+                                                    const std::shared_ptr<Command> &command) {
     command->is_work_ = true;
     ProcessState::add_work();
     command->stream_ = number_of(stream);
@@ -175,7 +175,7 @@ void Timeline::note_work_locked(Stream &stream, const std::shared_ptr<Command> &
         schedule_->draw(stream.level_, stream.id());
         command->level_ = stream.level_.level;
     }
-    stream.last_ = command;
+    return std::exchange(stream.last_, command);
 }
 
 /// Whether the caller must start the command, for which nothing has to be done first.
@@ -189,6 +189,7 @@ bool Timeline::starts_now(const std::shared_ptr<Command> &command) {
 
 bool Timeline::append(Stream &stream, const std::shared_ptr<Command> &command,
                       const std::shared_ptr<Command> &also) {
+    std::shared_ptr<Command> latest; // before this one
     std::unique_lock lock(mutex_);
     StreamSet &set = stream.context_.streams();
     require(set.legacy_ != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
@@ -199,7 +200,7 @@ bool Timeline::append(Stream &stream, const std::shared_ptr<Command> &command,
     else if (stream.kind_ == Stream::Kind::Blocking)
         add_edge(set.legacy_->last_, command);
     add_edge(also, command);
-    note_work_locked(stream, command);
+    latest = note_work_locked(stream, command);
     if (command->blockers_ != 0)
         return false;
     lock.unlock();
@@ -208,13 +209,14 @@ bool Timeline::append(Stream &stream, const std::shared_ptr<Command> &command,
 
 bool Timeline::append_after(Stream &stream, const std::shared_ptr<Command> &command,
                             const std::vector<std::shared_ptr<Stream>> &others) {
+    std::shared_ptr<Command> latest; // before this one
     std::unique_lock lock(mutex_);
     require(stream.context_.streams().legacy_ != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     command->order_ = stream.counter_.next();
     add_edge(stream.last_, command);
     for (const std::shared_ptr<Stream> &other : others)
         add_edge(other->last_, command);
-    note_work_locked(stream, command);
+    latest = note_work_locked(stream, command);
     if (command->blockers_ != 0)
         return false;
     lock.unlock();

@@ -68,7 +68,10 @@ class Timeline {
     [[nodiscard]] std::vector<std::shared_ptr<Stream>> streams(Context &context);
 
   private:
-    void note_work_locked(Stream &stream, const std::shared_ptr<Command> &command);
+    /// Makes the command the latest one of the stream. Returns the latest one before: drop it after
+    /// the lock is released, because it may own modules and memory of the client.
+    [[nodiscard]] std::shared_ptr<Command>
+    note_work_locked(Stream &stream, const std::shared_ptr<Command> &command);
     [[nodiscard]] bool starts_now(const std::shared_ptr<Command> &command);
     void add_edge(const std::shared_ptr<Command> &before, const std::shared_ptr<Command> &after);
     [[nodiscard]] static std::vector<std::shared_ptr<Command>> unfinished(const StreamSet &set,

@@ -63,9 +63,10 @@ std::atomic<int> interrupt_signal{0};
 std::atomic<std::uint64_t> quickest_call{0};
 /// When a thread has looked at the handlers the last time.
 std::atomic<std::uint64_t> looked_at{0};
-/// A look is too old after this multiple of quickest_call, about 10 us: another thread of the
-/// client may have replaced a handler.
-constexpr std::uint64_t kOldLook = 64;
+/// A look is too old after this multiple of quickest_call, about 40 us: another thread of the
+/// client may have replaced a handler. It may do so while a kernel runs as well, which takes as
+/// long, so that a shorter time would protect nothing.
+constexpr std::uint64_t kOldLook = 256;
 
 bool has_looked_lately(std::uint64_t now) noexcept {
     return now - looked_at.load(std::memory_order_relaxed) <

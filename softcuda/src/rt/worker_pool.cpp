@@ -1,7 +1,16 @@
 // worker_pool.cpp -- threads, worker slots, and the list of grids with unassigned blocks.
 //
-// One mutex protects the assignment of threads to slots and the list of active grids. Each thread
-// locks it once for each grid. The grids themselves assign blocks, without the mutex.
+// One mutex protects the list of active grids. Each thread locks it once for each grid. The grids
+// themselves assign blocks, without the mutex. A slot is taken and released without the mutex, too,
+// because a client's thread that runs a tiny grid needs nothing else of the pool.
+//
+// A worker that finds no free slot must not miss that one is released. It announces that it sleeps,
+// then looks at the slots again; a thread that releases a slot looks for sleeping workers after
+// that. All these accesses have one order (memory_order_seq_cst), so at least one of the two sees
+// the other:
+//
+//     worker    sleeping_++, then reads the slots       sleeps if none is free
+//     releaser  frees the slot, then reads sleeping_    wakes a worker if there are grids
 #include "rt/worker_pool.h"
 
 #include "rt/guard.h"
@@ -97,6 +106,7 @@ void WorkerPool::submit(std::shared_ptr<Grid> grid) {
     grid->active_ = true;
     const std::uint64_t wanted = std::min<std::uint64_t>(grid->work().blocks, sleeping_);
     active_.insert(position, std::move(grid));
+    active_count_++;
     submissions_.fetch_add(1, std::memory_order_relaxed);
     submitter_core_.store(sched_getcpu(), std::memory_order_relaxed);
     if (sleeping_ == 0)
@@ -137,35 +147,45 @@ Grid *WorkerPool::next_grid_locked() const noexcept {
     return nullptr;
 }
 
-WorkerSlot *WorkerPool::take_slot_locked(Grid &grid) noexcept {
+/// Null if all are in use.
+WorkerSlot *WorkerPool::take_slot(const Grid &grid) noexcept {
     // The windows of the slot that this thread used last are in this core's cache.
     static thread_local unsigned favourite = 0;
     for (unsigned i = 0; i < slots(); i++) {
         WorkerSlot &slot = *slots_[(favourite + i) % slots()];
-        if (slot.grid)
+        if (!slot.take(grid, own_thread_id()))
             continue;
         favourite = slot.index();
-        slot.grid = &grid;
-        slot.thread_id = own_thread_id();
         return &slot;
     }
     return nullptr;
 }
 
-void WorkerPool::release_slot_locked(WorkerSlot &slot) noexcept {
-    slot.grid = nullptr;
+/// Another thread may have found work, but no free slot.
+void WorkerPool::wake_for_slot_locked() noexcept {
     if (sleeping_ > 0 && next_grid_locked())
-        work_there_.notify_one(); // another thread may have found work, but no free slot
+        work_there_.notify_one();
+}
+
+/// Call it without the pool's mutex.
+void WorkerPool::release_slot(WorkerSlot &slot) noexcept {
+    slot.release();
+    if (active_count_ == 0 || sleeping_ == 0)
+        return;
+    std::lock_guard lock(mutex_);
+    wake_for_slot_locked();
 }
 
 void WorkerPool::expel_locked(std::unique_lock<std::mutex> &lock, const Grid &grid) {
     for (;;) {
         bool running = false;
-        for (const std::unique_ptr<WorkerSlot> &slot : slots_) {
-            if (slot->grid != &grid)
-                continue;
-            running = true;
-            interrupt_thread(slot->thread_id);
+        for (const auto *slots : {&slots_, &further_slots_}) {
+            for (const std::unique_ptr<WorkerSlot> &slot : *slots) {
+                if (slot->grid() != &grid)
+                    continue;
+                running = true;
+                interrupt_thread(slot->thread_id());
+            }
         }
         if (!running)
             return;
@@ -189,7 +209,8 @@ void WorkerPool::work(std::unique_lock<std::mutex> &lock, Grid &grid, WorkerSlot
     if (busy)
         busy->end(monotonic_nanoseconds());
     grid.exhausted_ = true;
-    release_slot_locked(slot);
+    slot.release();
+    wake_for_slot_locked();
     if (grid.interrupt_)
         expel_locked(lock, grid); // blocks that wait for a failed block would run for ever
     if (--grid.participants_ > 0)
@@ -198,6 +219,7 @@ void WorkerPool::work(std::unique_lock<std::mutex> &lock, Grid &grid, WorkerSlot
                                        [&](const auto &other) { return other.get() == &grid; });
     const std::shared_ptr<Grid> keep = std::move(*position);
     active_.erase(position);
+    active_count_--;
     grid.active_ = false;
     lock.unlock();
     grid.finished();
@@ -207,9 +229,8 @@ void WorkerPool::work(std::unique_lock<std::mutex> &lock, Grid &grid, WorkerSlot
 bool WorkerPool::can_work_locked() const noexcept {
     if (!jobs_.empty())
         return true;
-    const auto is_free = [](const std::unique_ptr<WorkerSlot> &slot) { return !slot->grid; };
-    return next_grid_locked() &&
-           std::any_of(slots_.begin(), slots_.begin() + usual_slots_, is_free);
+    const auto is_free = [](const std::unique_ptr<WorkerSlot> &slot) { return !slot->grid(); };
+    return next_grid_locked() && std::ranges::any_of(slots_, is_free);
 }
 
 /// Polls for a submission for a short time. Call it without the pool's mutex. The system may have
@@ -234,7 +255,7 @@ void WorkerPool::worker_loop() {
             continue;
         }
         Grid *grid = next_grid_locked();
-        if (WorkerSlot *slot = grid ? take_slot_locked(*grid) : nullptr) {
+        if (WorkerSlot *slot = grid ? take_slot(*grid) : nullptr) {
             work(lock, *grid, *slot);
             continue;
         }
@@ -242,11 +263,11 @@ void WorkerPool::worker_loop() {
         lock.unlock();
         poll_for_submission(seen);
         lock.lock();
-        if (can_work_locked())
-            continue;
-        wake_further_locked(); // clients' threads, which help, have all slots
         sleeping_++;
-        work_there_.wait(lock);
+        if (!can_work_locked()) {
+            wake_further_locked(); // clients' threads, which help, have all slots
+            work_there_.wait(lock);
+        }
         sleeping_--;
     }
 }
@@ -289,22 +310,17 @@ bool WorkerPool::is_stuck_locked(std::unique_lock<std::mutex> &lock) {
 
 /// Null if there is no memory for a new one.
 WorkerSlot *WorkerPool::further_slot_locked(Grid &grid) {
-    WorkerSlot *slot = nullptr;
-    for (std::size_t i = usual_slots_; i < slots_.size() && !slot; i++)
-        if (!slots_[i]->grid)
-            slot = slots_[i].get();
-    if (!slot) {
-        try {
-            const auto index = static_cast<unsigned>(slots_.size()) % usual_slots_;
-            slots_.push_back(std::make_unique<WorkerSlot>(index, usual_slots_));
-        } catch (const std::bad_alloc &) {
-            return nullptr;
-        }
-        slot = slots_.back().get();
+    for (const std::unique_ptr<WorkerSlot> &one : further_slots_)
+        if (one->take(grid, own_thread_id()))
+            return one.get();
+    try {
+        const auto index = static_cast<unsigned>(further_slots_.size()) % usual_slots_;
+        further_slots_.push_back(std::make_unique<WorkerSlot>(index, usual_slots_));
+    } catch (const std::bad_alloc &) {
+        return nullptr;
     }
-    slot->grid = &grid;
-    slot->thread_id = own_thread_id();
-    return slot;
+    WorkerSlot *const slot = further_slots_.back().get();
+    return slot->take(grid, own_thread_id()) ? slot : nullptr;
 }
 
 void WorkerPool::run_waiting(std::unique_lock<std::mutex> &lock) {
@@ -335,17 +351,14 @@ void WorkerPool::further_loop() {
 
 bool WorkerPool::run_here(Grid &grid) {
     prepare_thread_for_guards();
-    std::unique_lock lock(mutex_);
-    WorkerSlot *slot = take_slot_locked(grid);
+    WorkerSlot *slot = take_slot(grid);
     if (!slot)
         return false;
-    lock.unlock();
     grid.run_all(*slot);
-    lock.lock();
     const Grid::Work &work = grid.work();
     if (work.busy_time && work.block_time)
         work.busy_time->add(work.blocks * work.block_time->load(std::memory_order_relaxed));
-    release_slot_locked(*slot);
+    release_slot(*slot);
     return true;
 }
 
@@ -354,7 +367,7 @@ void WorkerPool::help(Grid &grid) {
     std::unique_lock lock(mutex_);
     if (!grid.active_ || !grid.has_room())
         return;
-    if (WorkerSlot *slot = take_slot_locked(grid))
+    if (WorkerSlot *slot = take_slot(grid))
         work(lock, grid, *slot);
 }
 

@@ -67,8 +67,9 @@ class WorkerPool {
     void poll_for_submission(std::uint64_t seen) const noexcept;
     [[nodiscard]] Grid *next_grid_locked() const noexcept;
     [[nodiscard]] bool can_work_locked() const noexcept;
-    WorkerSlot *take_slot_locked(Grid &grid) noexcept;
-    void release_slot_locked(WorkerSlot &slot) noexcept;
+    WorkerSlot *take_slot(const Grid &grid) noexcept;
+    void release_slot(WorkerSlot &slot) noexcept;
+    void wake_for_slot_locked() noexcept;
     void run_job(std::unique_lock<std::mutex> &lock) noexcept;
     [[noreturn]] void further_loop();
     void start_further_thread();
@@ -83,9 +84,9 @@ class WorkerPool {
     void work(std::unique_lock<std::mutex> &lock, Grid &grid, WorkerSlot &slot);
 
     const unsigned usual_slots_;
-    std::vector<std::unique_ptr<WorkerSlot>>
-        slots_; ///< the usual ones, then those of further threads
+    std::vector<std::unique_ptr<WorkerSlot>> slots_; ///< the usual ones: never changes
     std::mutex mutex_;
+    std::vector<std::unique_ptr<WorkerSlot>> further_slots_; ///< those of further threads
     std::condition_variable work_there_;
     std::vector<std::shared_ptr<Grid>>
         active_; ///< grids with unassigned or running blocks, in order of priority
@@ -93,7 +94,9 @@ class WorkerPool {
     std::atomic<std::uint64_t> submissions_{0};
     std::atomic<int> submitter_core_{-1}; ///< of the last submission; -1: none
     std::atomic<bool> started_{false};
-    unsigned sleeping_ = 0;
+    /// Threads that sleep and active grids. Changed with the mutex; a thread that has released a
+    /// slot reads them without it.
+    std::atomic<unsigned> sleeping_{0}, active_count_{0};
     std::uint64_t begun_ = 0; ///< grids and jobs
 
     std::condition_variable further_work_;

@@ -57,11 +57,24 @@ class alignas(64) WorkerSlot {
     [[nodiscard]] LargeStack &stack() noexcept { return stack_; }
     [[nodiscard]] unsigned index() const noexcept { return state_.worker_id; }
 
-    // Protected by the pool's mutex:
-    Grid *grid = nullptr; ///< the grid whose blocks run here now
-    int thread_id = 0;    ///< the thread that runs them
+    /// Takes a free slot for the calling thread, which runs blocks of `grid`. False if the slot is
+    /// in use. Any thread may call.
+    [[nodiscard]] bool take(const Grid &grid, int thread) noexcept {
+        const Grid *none = nullptr;
+        if (grid_.load(std::memory_order_relaxed) || !grid_.compare_exchange_strong(none, &grid))
+            return false;
+        thread_id_.store(thread, std::memory_order_relaxed);
+        return true;
+    }
+    void release() noexcept { grid_ = nullptr; }
+    /// The grid whose blocks run here now, or null.
+    [[nodiscard]] const Grid *grid() const noexcept { return grid_; }
+    /// The thread that runs them.
+    [[nodiscard]] int thread_id() const noexcept { return thread_id_; }
 
   private:
+    std::atomic<const Grid *> grid_{nullptr};
+    std::atomic<int> thread_id_{0};
     WorkerState state_{};
     Windows windows_;
     Scratch scratch_;

@@ -22,7 +22,7 @@ namespace softcuda {
 /// The calling thread computes in the standard modes for a scope, and in its own ones afterwards.
 class [[nodiscard]] StandardFloats {
   public:
-    StandardFloats() noexcept : before_(FloatState::current()) { FloatState::set_standard(); }
+    StandardFloats() noexcept : before_(FloatState::current()) { before_.replace_by_standard(); }
     StandardFloats(const StandardFloats &) = delete;
     ~StandardFloats() { before_.restore(); }
 

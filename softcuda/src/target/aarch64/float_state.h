@@ -14,9 +14,11 @@ class FloatState {
         return state;
     }
 
-    /// To nearest, denormals kept, NaNs propagated, all exceptions masked, no flags.
-    static void set_standard() noexcept {
-        asm volatile("msr fpcr, xzr\n\tmsr fpsr, xzr" : : : "memory");
+    /// Sets the standard modes: to nearest, denormals kept, NaNs propagated, all exceptions masked.
+    /// The state of the calling thread is this one.
+    void replace_by_standard() const noexcept {
+        if (modes_ != 0)
+            asm volatile("msr fpcr, xzr" : : : "memory");
     }
 
     /// Makes this the calling thread's state again.

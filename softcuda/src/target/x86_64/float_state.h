@@ -15,25 +15,28 @@ class FloatState {
         return state;
     }
 
-    /// To nearest, denormals kept, all exceptions masked, no flags.
-    static void set_standard() noexcept {
-        const std::uint32_t vector = 0x1f80;
-        const std::uint16_t x87 = 0x037f;
-        asm volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(vector), "m"(x87));
+    /// Sets the standard modes: to nearest, denormals kept, all exceptions masked. The state of the
+    /// calling thread is this one. Loads of these registers wait for all earlier instructions, so
+    /// nothing is loaded if the modes are standard.
+    void replace_by_standard() const noexcept {
+        if ((vector_ & ~kVectorFlags) == kStandardVector && x87_control_ == kStandardX87)
+            return;
+        asm volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(kStandardVector), "m"(kStandardX87));
     }
 
     /// Makes this the calling thread's state again.
     void restore() const noexcept {
+        const FloatState now = current();
         // A flag of an exception that the thread does not mask would end the process later.
-        std::uint16_t status = 0;
-        asm volatile("fnstsw %0" : "=m"(status));
-        if ((status & ~x87_status_ & kX87Flags) != 0)
+        if ((now.x87_status_ & ~x87_status_ & kX87Flags) != 0)
             clear_flags();
-        asm volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(vector_), "m"(x87_control_));
+        if (now.vector_ != vector_ || now.x87_control_ != x87_control_)
+            asm volatile("ldmxcsr %0\n\tfldcw %1" : : "m"(vector_), "m"(x87_control_));
     }
 
   private:
-    static constexpr std::uint16_t kX87Flags = 0x3f;
+    static constexpr std::uint32_t kVectorFlags = 0x3f, kStandardVector = 0x1f80;
+    static constexpr std::uint16_t kX87Flags = 0x3f, kStandardX87 = 0x037f;
 
     /// Restores the x87 flags; an instruction for this alone does not exist.
     void clear_flags() const noexcept {

@@ -45,7 +45,7 @@ struct RowIndices {
 /// steps may be applied in any order: sums, differences, products, minima, bits ...
 [[nodiscard]] bool can_combine_rows(Operation operation, ScalarType type);
 
-/// base[places[i]] = operation(base[places[i]], in[i]) for each i. `base` is contiguous in C order;
+/// base[places[i]] = operation(base[places[i]], in[i]) for each i. `base` may have any strides;
 /// `in` has its type and broadcasts as for put_rows(). Returns as put_rows(), at once if the
 /// indices are not checked.
 ///

@@ -21,7 +21,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <deque>
 #include <iterator>
 #include <optional>
@@ -131,6 +133,28 @@ void fusion_init(Fusion *self, int inputs, nb::list steps, const std::vector<int
     new (self) Fusion(inputs, steps_of(steps), results, scalars_of(constants));
 }
 
+/// The bytes of a NumPy scalar; empty for an object without bytes.
+class ScalarBytes {
+  public:
+    explicit ScalarBytes(PyObject *object) {
+        if (PyObject_GetBuffer(object, &view_, PyBUF_SIMPLE) != 0) {
+            PyErr_Clear();
+            view_.obj = nullptr;
+        }
+    }
+    ~ScalarBytes() { PyBuffer_Release(&view_); }
+    ScalarBytes(const ScalarBytes &) = delete;
+    ScalarBytes &operator=(const ScalarBytes &) = delete;
+
+    bool operator==(const ScalarBytes &other) const {
+        return view_.obj != nullptr && other.view_.obj != nullptr && view_.len == other.view_.len &&
+               std::memcmp(view_.buf, other.view_.buf, static_cast<std::size_t>(view_.len)) == 0;
+    }
+
+  private:
+    Py_buffer view_{};
+};
+
 /// Whether two constants give the same program. Objects of other types are equal only to
 /// themselves; the Python code of a FusedFunction compares these.
 bool is_same_constant(PyObject *a, PyObject *b) {
@@ -143,7 +167,9 @@ bool is_same_constant(PyObject *a, PyObject *b) {
                std::bit_cast<std::uint64_t>(PyFloat_AsDouble(b));
     if (PyLong_CheckExact(a) || PyUnicode_CheckExact(a))
         return PyObject_RichCompareBool(a, b, Py_EQ) == 1;
-    if (!PyTuple_CheckExact(a) || PyTuple_Size(a) != PyTuple_Size(b))
+    if (!PyTuple_CheckExact(a))
+        return ScalarBytes(a) == ScalarBytes(b);
+    if (PyTuple_Size(a) != PyTuple_Size(b))
         return false;
     for (Py_ssize_t i = 0; i < PyTuple_Size(a); ++i)
         if (!is_same_constant(PyTuple_GetItem(a, i), PyTuple_GetItem(b, i)))
@@ -175,20 +201,8 @@ class FusedCalls {
 
     /// The result; null if no program is known for these arguments.
     nb::object run(nb::tuple arguments) const {
-        const std::size_t count = arguments.size();
-        if (count == 0 || count > most_arguments)
-            return {};
         Given given;
-        for (std::size_t i = 0; i < count; ++i) {
-            const nb::handle argument = NB_TUPLE_GET_ITEM(arguments.ptr(), i);
-            given.arguments[i] = argument;
-            if (!is_array(argument))
-                continue;
-            given.arrays[i] = &array_of(argument);
-            given.objects[given.count] = argument;
-            given.inputs[given.count++] = given.arrays[i];
-        }
-        const Known *known = find({given.arguments.data(), count}, given.arrays);
+        const Known *known = find(arguments, given);
         if (known == nullptr)
             return {};
         const std::span<const nb::handle> objects(given.objects.data(), given.count);
@@ -207,6 +221,24 @@ class FusedCalls {
             if (nb::object result = nb::cast<const FusedCalls &>(self).run(arguments); result)
                 return result;
         return self.attr("_call")(*arguments, **keywords);
+    }
+
+    /// Writes the results of a function without reductions to arrays.
+    static void into(nb::handle self, nb::sequence results, nb::args arguments) {
+        Given given;
+        const Known *known = nb::cast<const FusedCalls &>(self).find(arguments, given);
+        if (known == nullptr || known->run.fusion == nullptr)
+            return void(self.attr("_into")(results, *arguments));
+        std::vector<Array> to;
+        std::vector<nb::object> kept;
+        std::vector<nb::handle> all(given.objects.begin(), given.objects.begin() + given.count);
+        for (nb::handle result : results) {
+            to.push_back(require_array(result, "a result"));
+            kept.push_back(nb::borrow(result));
+            all.push_back(result);
+        }
+        const WorkScope device(all);
+        known->run.fusion->run_into(to, {given.inputs.data(), given.count}, current_stream());
     }
 
     static nb::object wrap_arrays(std::vector<Array> results, PyTypeObject *type) {
@@ -252,6 +284,23 @@ class FusedCalls {
         std::array<const Array *, most_arguments> arrays{}, inputs;
         std::size_t count = 0; ///< of the arrays
     };
+
+    /// Null if no program is known. The objects of `given` live as long as `arguments`.
+    const Known *find(nb::tuple arguments, Given &given) const {
+        const std::size_t count = arguments.size();
+        if (count == 0 || count > most_arguments)
+            return nullptr;
+        for (std::size_t i = 0; i < count; ++i) {
+            const nb::handle argument = NB_TUPLE_GET_ITEM(arguments.ptr(), i);
+            given.arguments[i] = argument;
+            if (!is_array(argument))
+                continue;
+            given.arrays[i] = &array_of(argument);
+            given.objects[given.count] = argument;
+            given.inputs[given.count++] = given.arrays[i];
+        }
+        return find({given.arguments.data(), count}, given.arrays);
+    }
 
     const Known *find(std::span<const nb::handle> arguments,
                       std::span<const Array *const> arrays) const {
@@ -457,7 +506,10 @@ void bind_array_algorithms(nb::module_ &module) {
                            "Calls a fused function again with known types and constants.")
         .def(nb::init<>())
         .def("_remember", &FusedCalls::remember)
-        .def("__call__", &FusedCalls::call);
+        .def("__call__", &FusedCalls::call)
+        .def("into", &FusedCalls::into, nb::arg("results"), nb::arg("arguments"),
+             "Writes the results to arrays. For functions of arrays without reductions; see "
+             "Fusion::run_into() in C++.");
     module.def("_array_scan", in_work_scope(array_scan), nb::arg("name"), nb::arg("array"),
                nb::arg("axis"), nb::arg("dtype") = nb::none(), nb::arg("out") = nb::none());
     module.def("_array_sort", in_work_scope(array_sort), nb::arg("array"), nb::arg("axis"),

@@ -20,8 +20,17 @@ CASES = {
     "largest size of none": (1, lambda np, a: np.linalg.norm(a.x[:0], np.inf, axis=1)),
     "ptp": (1, lambda np, a: np.ptp(a.x, axis=-1)),
     "average": (2, lambda np, a: np.average(a.x, axis=1, weights=a.i[0] + 1)),
-    "cov": (3, lambda np, a: np.cov(a.x, rowvar=False)),
-    "corrcoef": (5, lambda np, a: np.corrcoef(a.z)),
+    "cov": (1, lambda np, a: np.cov(a.x, rowvar=False)),
+    "cov of integers": (1, lambda np, a: np.cov(a.i[::3], bias=True)),
+    "cov of one": (1, lambda np, a: np.cov(a.x[0], ddof=3)),
+    "cov of many": (4, lambda np, a: np.cov(np.tile(a.x, (3, 1)))),
+    "cov of no freedom": (3, lambda np, a: np.cov(a.x[:, :2], ddof=2)),
+    "corrcoef": (1, lambda np, a: np.corrcoef(a.z)),
+    "corrcoef of columns": (1, lambda np, a: np.corrcoef(a.i[:, ::2], rowvar=False)),
+    "corrcoef of one": (4, lambda np, a: np.corrcoef(a.x[0])),
+    "corrcoef of many": (6, lambda np, a: np.corrcoef(np.tile(a.x, (3, 1)))),
+    "choose": (2, lambda np, a: np.choose(a.i % 3, [a.x, 2.5, a.i])),
+    "choose of one": (2, lambda np, a: np.choose(a.i * 0, [a.x])),
     "nanmean": (1, lambda np, a: np.nanmean(a.n, axis=0)),
     "nanvar": (1, lambda np, a: np.nanvar(a.n, axis=1, ddof=1)),
     "nanstd": (1, lambda np, a: np.nanstd(a.n, axis=(0, 1), keepdims=True)),
@@ -71,6 +80,36 @@ def test_values_and_launches(name):
     # The operands of `average` are a launch of the test.
     extra = name == "average"
     assert sum(one.activity == "kernel" for one in profile.events) <= most + extra
+
+
+@pytest.mark.parametrize("dtype", ["i8", "i1", "f4", "c8"])
+def test_indices(dtype):
+    for shape in [(3, 5, 2), (4,), (300, 2), (2, 0, 3), ()]:
+        for sparse in (False, True):
+            ours = gpuarray.indices(shape, dtype, sparse)
+            theirs = np.indices(shape, dtype, sparse)
+            for one, other in zip(ours, theirs, strict=True):
+                assert (one.dtype, one.shape) == (other.dtype, other.shape)
+                np.testing.assert_array_equal(one.get(), other)
+    x, y = gpuarray.indices((2, 3), sparse=True)
+    x[...] = 7  # the vectors do not share memory
+    assert y.get().tolist() == [[0, 1, 2]]
+
+
+def test_choices_outside():
+    x = gpuarray.arange(4, dtype=np.int8)
+    for chosen in (x, x - 1):
+        with pytest.raises(ValueError, match="from 0 to 2, not from"):
+            np.choose(chosen, [x, x, x])
+        with pytest.raises(ValueError, match="from 0 to 19, not from -7"):
+            np.choose(chosen - 7 - chosen.min(), [x] * 20)
+    assert np.choose(x[:0], [x[:0], 2]).shape == (0,)
+
+
+def test_variables_without_observations():
+    for name in ("cov", "corrcoef"):
+        ours = getattr(np, name)(gpuarray.zeros((0, 3), np.complex64))
+        assert (ours.shape, ours.dtype) == ((0, 0), np.float64)
 
 
 def test_errors_of_composites():

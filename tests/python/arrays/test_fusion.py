@@ -79,6 +79,33 @@ def test_calls_again_with_the_same_and_other_types():
     assert repr(fused) == "<fused function polynomial>"
 
 
+def test_numbers_of_numpy():
+    """C++ compares them by their types and bytes when a call comes again."""
+    fused = pycuda.fuse(lambda x, y: x / y)
+    x = numbers(300, "f")
+    kinds = (np.float32, np.float64, np.float16, np.int8, np.uint8, np.int64)
+    divisors = [kind(2) for kind in kinds]
+    divisors += [np.float32(value) for value in (0.0, -0.0, np.nan, np.inf, 3)]
+    for number in 2 * [*divisors, np.bool_(True), np.complex64(2j), np.complex64(2)]:
+        same_bits(fused(x, number), x / number)
+        same_bits(fused(x, type(number)(number)), x / number)
+
+
+def test_into_arrays():
+    fused = pycuda.fuse(lambda x, y: x * y)
+    x, to = numbers((30, 20), "f"), numbers((30, 20), "f", 1)
+    for factor in (2.0, np.float32(3), x, 2.0):
+        fused.into((to[::2],), x[::2], factor if factor is not x else x[::2])
+        same_bits(to[::2], x[::2] * (factor if factor is not x else x[::2]))
+    same_bits(to[1::2], numbers((30, 20), "f", 1)[1::2])
+    with pytest.raises(ValueError, match="cannot be written"):
+        fused.into((to[:3],), x, 2.0)
+    total = pycuda.fuse(lambda x: x.sum())
+    for _ in range(2):
+        with pytest.raises(AttributeError):
+            total.into((to[0, 0],), x)
+
+
 @pytest.mark.parametrize(
     "index", [np.s_[::2, :], np.s_[::-1, 3:], np.s_[:, ::3], np.s_[1:, 1]]
 )

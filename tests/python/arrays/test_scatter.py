@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from marks import slow
 
+import pycuda
 from pycuda import _driver, gpuarray
 
 pytestmark = pytest.mark.usefixtures("device")
@@ -106,6 +107,97 @@ def test_other_indices():
     expected = np.zeros((4, 6), np.float32)
     np.add.at(expected[:, ::2], [1, 1, 3], 1)
     np.testing.assert_array_equal(strided.get(), expected)
+
+
+VIEWS = {
+    "every second": lambda x: x[::2],
+    "backwards": lambda x: x[::-1],
+    "columns": lambda x: x[:, 1::2],
+    "transposed": lambda x: x.T,
+    "two axes": lambda x: x[:, ::2, :3],
+    "backwards within rows": lambda x: x[1:, ::-1],
+    "middle axis": lambda x: x[3],
+}
+
+
+def on_views(shape, view, dtype, count, ufunc="add"):
+    """A ufunc.at on a view of an array: all elements of the array, on the device and in NumPy."""
+    expected = numbers(shape, dtype)
+    got = gpuarray.to_gpu(expected)
+    here, there = VIEWS[view](expected), VIEWS[view](got)
+    indices = np.random.default_rng(3).integers(-len(here), len(here), count)
+    values = numbers((count, *here.shape[1:]), dtype, 4)
+    getattr(np, ufunc).at(here, indices, values)
+    getattr(np, ufunc).at(there, gpuarray.to_gpu(indices), gpuarray.to_gpu(values))
+    np.testing.assert_array_equal(got.get(), expected)
+
+
+@pytest.mark.parametrize("form", ["chosen", "packed"])  # packed: as on a GPU
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("dtype", ["u1", "i4", "f8", "c8"])
+def test_views(form, view, dtype):
+    with _driver._Kernels(form=form):
+        on_views((9, 8, 5), view, dtype, 70)
+        if dtype != "c8":
+            on_views((9, 8, 5), view, dtype, 70, "maximum")
+
+
+@pytest.mark.parametrize("form", ["chosen", "packed"])
+@pytest.mark.parametrize(
+    ("shape", "view", "count"),
+    [
+        ((64,), "every second", 70_000),  # tables, and parts on a CPU
+        ((8, 12), "columns", 20_000),
+        ((8, 4, 6), "two axes", 9_000),
+        ((40_000,), "backwards", 9_000),
+        ((300, 40), "transposed", 900),
+    ],
+)
+def test_many_steps_on_views(form, shape, view, count):
+    with _driver._Kernels(form=form):
+        on_views(shape, view, "f4", count)
+        on_views(shape, view, "f2", min(count, 4 * shape[0]))
+
+
+def test_views_are_not_copied():
+    x = gpuarray.to_gpu(np.zeros((40, 60), np.float32))
+    indices, values = (
+        gpuarray.to_gpu(np.arange(20)),
+        gpuarray.to_gpu(np.ones(20, np.float32)),
+    )
+    np.add.at(x[::2, 3], indices, values)  # compiles; the indices are known then
+    with pycuda.profile(counters=False) as profile:
+        np.add.at(x[::2, 3], indices, values)
+    assert [one.activity for one in profile.events].count("kernel") == 1
+    assert x.get().sum() == 40
+
+
+def test_views_of_structs_whose_members_are_not_aligned():
+    records = np.zeros(10, np.dtype([("a", "u1"), ("b", "f4")]))
+    got = gpuarray.to_gpu(records.view(np.uint8))
+    member = got[1:46].view(np.uint8)
+    unaligned = gpuarray.GPUArray(
+        (9,), np.float32, base=got, gpudata=member.gpudata, strides=(5,)
+    )
+    np.add.at(unaligned, gpuarray.to_gpu(np.array([1, 1, 8])), 2.5)
+    np.add.at(records["b"][:9], [1, 1, 8], 2.5)
+    np.testing.assert_array_equal(got.get(), records.view(np.uint8))
+
+
+def test_values_that_share_memory_with_a_view():
+    x = np.arange(40.0)
+    got = gpuarray.to_gpu(x)
+    indices = np.array([3, 3, 0, 19, 1])
+    np.add.at(got[::2], gpuarray.to_gpu(indices), got[:10:2])
+    np.add.at(x[::2], indices, x[:10:2].copy())
+    np.testing.assert_array_equal(got.get(), x)
+
+
+def test_an_index_out_of_bounds_leaves_a_view():
+    x = gpuarray.to_gpu(np.zeros((8, 6), np.float32))
+    with pytest.raises(IndexError, match="index 8 is out of bounds"):
+        np.add.at(x[:, ::2], gpuarray.to_gpu(np.array([1, 8])), 1)
+    assert not x.get().any()
 
 
 def test_operands_of_other_types():

@@ -17,6 +17,7 @@
 #include "arrays/operation_types.h"
 #include "driver/one_of.h"
 
+#include "arrays/device/axes.cuh.h"
 #include "arrays/operations/device/combine_rows.cuh.h"
 
 #include <pycuda/array_operation.h>
@@ -64,6 +65,7 @@ struct Combining {
     Task task = Task::Memory;
     bool is_small = false;
     std::int64_t width = 1, n = 0; ///< elements of a row, and of all rows
+    int axes = 0;                  ///< of a row whose elements are not contiguous
 
     KernelKey key() const noexcept {
         return {KernelFamily::CombinedRows,
@@ -73,7 +75,8 @@ struct Combining {
                  {task, 2},
                  {is_small, 1},
                  {width == 1, 1},
-                 {is_wide(n), 1}}};
+                 {is_wide(n), 1},
+                 {axes, 6}}};
     }
 };
 
@@ -89,6 +92,7 @@ std::string source_of(const Combining &combining) {
            define("NATIVE_ADD", has_native_add(combining.operation, combining.type)) +
            define("PARTS", is_complex(combining.type) && is_sum(combining.operation)) +
            define("ADDS", combining.operation == Operation::Subtract ? -1 : 1) +
+           define("AXES", combining.axes) + std::string(device_code::axes_cuh) +
            std::string(device_code::combine_rows_cuh);
 }
 
@@ -102,6 +106,7 @@ struct Call {
     Combining combining;
     const Array &base, &places, &values;
     Geometry geometry;
+    Layout row = {}; ///< of the base, if its elements are not contiguous
     LaunchConfig config = {};
 };
 
@@ -111,6 +116,10 @@ void launch(const Call &call, const Array &base, CUdeviceptr failed, Work &use) 
         [&] { return source_of(call.combining); });
     KernelArguments arguments(use, base, OnlyRead{&call.places}, OnlyRead{&call.values},
                               LibraryAddress{failed}, call.geometry);
+    for (int axis = 0; axis < call.combining.axes; ++axis)
+        arguments.add(call.row.extent(axis));
+    for (int axis = 0; axis < call.combining.axes; ++axis)
+        arguments.add(call.row.stride(axis));
     arguments.launch(kernel, call.config);
 }
 
@@ -172,26 +181,33 @@ void run_serial(Call &call, CUdeviceptr failed, Work &use) {
     const Array tables =
         Array::scratch(call.base.context(), shape, call.combining.type, use.stream());
     fill_async<std::uint8_t>(use.write(tables), 0, tables.bytes(), use.stream());
+    call.combining.axes = 0; // the tables are contiguous
+    call.geometry.stride = geometry.width * static_cast<std::int64_t>(call.base.item_size());
     launch(call, tables, failed, use);
     const Array *const input = &tables;
     const Array sums = reduce(Reduction::Sum, {&input, 1},
                               {.axes = 1, .dtype = call.combining.type, .stream = use.stream()});
-    const std::int64_t flat[] = {geometry.cells};
-    const Array base = call.base.view(Layout::contiguous(flat, item_size(call.combining.type)));
-    const std::array operands = {Operand(base), Operand(sums)};
-    apply(Operation::Add, operands, {.out = &base, .stream = use.stream()});
+    const Array added = sums.view(Layout::contiguous(call.base.shape(), sums.item_size()));
+    const std::array operands = {Operand(call.base), Operand(added)};
+    apply(Operation::Add, operands, {.out = &call.base, .stream = use.stream()});
 }
 
 void check_arguments(Operation operation, const Array &base, const Array &places, const Array &in) {
     base.require_writable("the array to combine with");
-    if (base.dimensions() == 0 || !base.is_c_contiguous())
-        throw std::invalid_argument("rows are combined with those of a contiguous array");
+    if (base.dimensions() == 0)
+        throw std::invalid_argument("an array without axes has no rows");
     if (base.dtype().is_opaque() || in.dtype() != base.dtype() ||
         !can_combine_rows(operation, base.scalar_type()))
         throw UnsupportedTypes(std::string(operation_name(operation)) + "() of rows of " +
                                base.dtype().name() + " and " + in.dtype().name() +
                                " is not supported");
     check_index_type(places);
+}
+
+Array aligned_copy(const Array &array, StreamRef stream) {
+    Array copy = Array::scratch(array.context(), array.shape(), array.dtype(), stream);
+    assign(copy, array, Casting::No, stream);
+    return copy;
 }
 
 } // namespace
@@ -216,6 +232,13 @@ bool can_combine_rows(Operation operation, ScalarType type) {
 bool combine_rows(Operation operation, const Array &base, RowIndices indices, const Array &in,
                   StreamRef stream) {
     check_arguments(operation, base, *indices.places, in);
+    if (!base.is_aligned()) {
+        const Array copy = aligned_copy(base, stream);
+        if (!combine_rows(operation, copy, indices, in, stream))
+            return false;
+        assign(base, copy, Casting::No, stream);
+        return true;
+    }
     Array values = separate(in, base, stream);
     const RowSteps steps = row_steps(values, base, *indices.places, stream);
     if (indices.places->size() == 0)
@@ -231,6 +254,10 @@ bool combine_rows(Operation operation, const Array &base, RowIndices indices, co
               values,
               {n, width, extent, base.layout().stride(0), steps.row, steps.element, cells, 1,
                indices.checked}};
+    if (cells != 0 && !has_rows(base)) {
+        call.row = words_of_row(base, base.item_size());
+        call.combining.axes = call.row.dimensions();
+    }
     call.combining.width = width;
     call.combining.n = n;
     const bool serial = is_rolled();

@@ -113,19 +113,6 @@ std::size_t word_of_rows(const Array &base, const Array &dense, std::int64_t row
                       stride | base.misalignment() | dense.misalignment() | dense_steps);
 }
 
-/// The axes of the words of a row, as few as possible, in C order.
-Layout words_of_row(const Array &base, std::size_t word) {
-    const auto size = static_cast<std::int64_t>(word);
-    const auto item = static_cast<std::int64_t>(base.item_size());
-    Layout row;
-    for (int axis = 1; axis < base.dimensions(); ++axis)
-        row.append(base.layout().extent(axis), base.layout().stride(axis));
-    row.append(item / size, size);
-    Layout layouts[] = {row, Layout::contiguous(row.shape(), word)};
-    coalesce_to_axes(layouts);
-    return layouts[0];
-}
-
 /// Queues the check and the kernel, and waits for the check. False if an index is out of bounds.
 bool run_and_wait(const RowChecks &checks, Work &use, const std::function<void(CUdeviceptr)> &run) {
     const Array &places = checks.places;
@@ -149,6 +136,18 @@ bool run_and_wait(const RowChecks &checks, Work &use, const std::function<void(C
 }
 
 } // namespace
+
+Layout words_of_row(const Array &base, std::size_t word) {
+    const auto size = static_cast<std::int64_t>(word);
+    const auto item = static_cast<std::int64_t>(base.item_size());
+    Layout row;
+    for (int axis = 1; axis < base.dimensions(); ++axis)
+        row.append(base.layout().extent(axis), base.layout().stride(axis));
+    row.append(item / size, size);
+    Layout layouts[] = {row, Layout::contiguous(row.shape(), word)};
+    coalesce_to_axes(layouts);
+    return layouts[0];
+}
 
 Array row_indices(const Array &places, StreamRef stream) { return compact(places, stream); }
 

@@ -2,6 +2,7 @@
 #include "arrays/operations/sorting.h"
 
 #include <pycuda/array_operation.h>
+#include <pycuda/array_parts.h>
 #include <pycuda/array_scan.h>
 #include <pycuda/copy.h>
 
@@ -194,10 +195,11 @@ Array select(const Array &in, int axis, std::span<const std::int64_t> ranks,
     }
     const int last = work.keys.dimensions() - 1;
     const Array sorted = sort(work.keys, last, options);
+    std::vector<PartCopy> parts;
     for (std::int64_t i = 0; i < count; ++i)
-        assign(part_of(work.result, last, i),
-               part_of(sorted, last, ranks[static_cast<std::size_t>(i)]), Casting::No,
-               options.stream);
+        parts.push_back({part_of(work.result, last, i),
+                         part_of(sorted, last, ranks[static_cast<std::size_t>(i)])});
+    assign_parts(parts, options.stream);
     return finish(work, axis);
 }
 

@@ -7,6 +7,7 @@
 #include <pycuda/array.h>
 #include <pycuda/array_rows.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -23,6 +24,9 @@ void check_index_type(const Array &places);
 
 /// `values`, or a copy if they may lie in the memory of `target`, or are not aligned.
 Array separate(const Array &values, const Array &target, StreamRef stream);
+
+/// The axes of the words of a row of `base`, as few as possible, in C order.
+Layout words_of_row(const Array &base, std::size_t word);
 
 /// `#define` lines and the type of an index, for rows.cuh and combine_rows.cuh. `width`: words or
 /// elements of a row; `n`: of all rows.

@@ -32,30 +32,49 @@ def choose(a, choices, out=None, mode: str = "raise"):
     """
     chosen = as_indices(a)
     dtype, choices = _of_common_type([_choice(choice) for choice in choices])
-    arrays = [as_array(choice) for choice in choices]
-    shape = np.broadcast_shapes(chosen.shape, *(array.shape for array in arrays))
-    chosen = wrapped_indices(chosen, len(arrays), mode)
-    if mode == "raise" and chosen.size and not record_check(chosen, len(arrays)):
-        if are_outside(chosen, len(arrays)):
-            low, high = int(chosen.min()), int(chosen.max())
-            raise ValueError(
-                f"indices must be from 0 to {len(arrays) - 1}, not from {low} to {high}"
-            )
-    if len(arrays) <= _MOST_CHOICES:
-        result = _chosen(dtype, chosen, *arrays)
-        return (put_back if mode == "raise" else put_into)(out, result)
-    result = empty(shape, dtype)  # not `out`, which may share memory with an operand
-    for number, array in enumerate(arrays):
-        copyto(result, array, "unsafe", chosen == number)
+    count = len(choices)
+    chosen = wrapped_indices(chosen, count, mode)
+    checks = mode == "raise" and chosen.size > 0 and not record_check(chosen, count)
+    outside, result = False, None
+    if count > _MOST_CHOICES:
+        outside = checks and are_outside(chosen, count)
+    elif checks:
+        outside, result = _chosen_and_check(dtype, chosen, *choices)
+    else:
+        result = _chosen(dtype, chosen, *choices)
+    if outside:
+        low, high = int(chosen.min()), int(chosen.max())
+        raise ValueError(
+            f"indices must be from 0 to {count - 1}, not from {low} to {high}"
+        )
+    if result is None:
+        result = _chosen_one_by_one(dtype, chosen, choices)
+    # `result` is not `out`, which may share memory with an operand.
     return (put_back if mode == "raise" else put_into)(out, result)
 
 
+def _chosen_one_by_one(dtype, chosen, choices):
+    """As :func:`_chosen`, of any number of arrays."""
+    arrays = [as_array(choice) for choice in choices]
+    shape = np.broadcast_shapes(chosen.shape, *(array.shape for array in arrays))
+    result = empty(shape, dtype)
+    for number, array in enumerate(arrays):
+        copyto(result, array, "unsafe", chosen == number)
+    return result
+
+
 @fuse
-def _chosen(kind, chosen, *arrays):
-    arrays = [one.astype(kind) for one in arrays]
-    result = arrays[-1]
-    for number, array in enumerate(arrays[:-1] or arrays):
-        result = np.where(chosen == number, array, result)
+def _chosen_and_check(kind, chosen, *choices):
+    outside = (chosen < 0) | (chosen >= len(choices))
+    return outside.any(), _chosen(kind, chosen, *choices)
+
+
+@fuse
+def _chosen(kind, chosen, *choices):
+    choices = [_cast(one, kind) for one in choices]
+    result = choices[-1]
+    for number, choice in enumerate(choices[:-1] or choices):
+        result = np.where(chosen == number, choice, result)
     return result
 
 
@@ -79,13 +98,14 @@ def select(condlist, choicelist, default=0):
     for condition in conditions:
         if condition.dtype.kind != "b":
             raise TypeError(f"conditions must be of bool, not of {condition.dtype}")
-    choices = [_choice(choice) for choice in (*choicelist, default)]
+    dtype, choices = _of_common_type(
+        [_choice(choice) for choice in (*choicelist, default)]
+    )
+    if len(conditions) <= _MOST_CHOICES:
+        return _selected(dtype, len(conditions), *conditions, *choices)
     arrays = [one for one in choices if isinstance(one, _driver.ArrayBase)]
     shape = np.broadcast_shapes(*(one.shape for one in (*conditions, *arrays)))
-    dtype, choices = _of_common_type(choices)
     result = empty(shape, dtype)
-    if len(conditions) <= _MOST_CHOICES:
-        return _selected(result.dtype, len(conditions), *conditions, *choices)
     copyto(result, choices.pop(), "unsafe")
     for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
         copyto(result, choice, "unsafe", condition)
@@ -173,11 +193,16 @@ _MOST_CHOICES = 16  # more would be too many arrays for one kernel
 @fuse
 def _selected(kind, count, *values):
     conditions, choices = values[:count], values[count:]
-    choices = [one.astype(kind) if isinstance(one, Traced) else one for one in choices]
+    choices = [_cast(one, kind) for one in choices]
     result = choices.pop()
     for condition, choice in reversed(list(zip(conditions, choices, strict=True))):
         result = np.where(condition, choice, result)
     return result
+
+
+def _cast(value, kind):
+    """A choice in a fused function. Numbers have the type already."""
+    return value.astype(kind) if isinstance(value, Traced) else value
 
 
 def _choice(value):

@@ -13,6 +13,7 @@ from pycuda.arrays.creation.ranges import arange_of
 from pycuda.arrays.indexing.indices import as_indices, wrapped_indices
 from pycuda.arrays.indexing.items import places_of
 from pycuda.arrays.registry import public
+from pycuda.arrays.shapes.joining import stack
 from pycuda.arrays.ufuncs.fusing import fuse
 
 # Indices
@@ -201,14 +202,21 @@ def indices(dimensions, dtype=int, sparse: bool = False):
     array([[0, 1],
            [0, 1]])
     """
-    vectors = [arange_of(extent, dtype) for extent in dimensions]
-    grids = meshgrid(*vectors, copy=False, sparse=sparse, indexing="ij")
-    if sparse:
-        return grids
-    result = empty((len(vectors), *dimensions), dtype)
-    for axis, grid in enumerate(grids):
-        result[axis] = grid
-    return result
+    shape = tuple(dimensions)
+    if sparse or not shape:
+        vectors = [arange_of(extent, dtype) for extent in shape]
+        grids = meshgrid(*vectors, copy=False, sparse=True, indexing="ij")
+        return grids if sparse else empty(0, dtype)
+    longest = arange_of(max(shape), dtype)  # its first elements are the shorter ranges
+    lines = [longest[:extent] for extent in shape]
+    return stack([_broadcast_along(one, k, shape) for k, one in enumerate(lines)])
+
+
+def _broadcast_along(vector, axis: int, shape):
+    """A view of ``shape`` in which the elements of a vector lie along an axis."""
+    steps = [0] * len(shape)
+    steps[axis] = vector.strides[0]
+    return vector._view(0, shape, steps)
 
 
 class CoordinateGrid:

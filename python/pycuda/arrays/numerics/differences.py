@@ -171,6 +171,8 @@ def gradient(f, *varargs, axis=None, edge_order: int = 1):
 
 
 def _gradient(f, axis: int, spacing, edge_order: int):
+    if spacing.ndim == 0 and edge_order == 1:
+        return _gradient_of_equal_steps(f, axis, float(spacing))
     steps = _steps(spacing, f, axis)
     shape = [1] * f.ndim
     shape[axis] = -1
@@ -220,6 +222,28 @@ def _gradient(f, axis: int, spacing, edge_order: int):
             + part(-2, -1) * weight([-(d + c) / (c * d)])
             + part(-1, None) * weight([(2 * d + c) / (d * (c + d))])
         )
+    return result
+
+
+def _gradient_of_equal_steps(f, axis: int, step: float):
+    """Two launches: the inner elements, and the elements at both ends, which are n - 1 apart."""
+    result = empty_like(f)
+    number = real_type(f.dtype).type
+    last = f.shape[axis] - 1
+
+    def slope(written, later, earlier, distance) -> None:
+        to, a, b = (
+            one[(slice(None),) * axis + (slice(*bounds),)]
+            for one, bounds in ((result, written), (f, later), (f, earlier))
+        )
+        _slope.into((to,), a, b, number(distance))
+
+    if last > 1:
+        slope((1, -1), (2, None), (None, -2), 2 * step)
+        slope((None, None, last), (1, None, last - 1), (0, last, last - 1), step)
+    else:
+        slope((0, 1), (1, 2), (0, 1), step)
+        slope((1, 2), (1, 2), (0, 1), step)
     return result
 
 

@@ -123,18 +123,45 @@ def at(ufunc, a, indices, b=None) -> None:
 
 @on_own_device
 def _at(a, ufunc, indices, b) -> None:
-    whole = a if a._c_contiguous else a.copy("C")
-    _at_contiguous(whole, ufunc, indices, b)
-    if whole is not a:
-        a[...] = whole
-
-
-def _at_contiguous(a, ufunc, indices, b) -> None:
     name = ufunc.__name__
     if b is not None:
         b = _values_of_engine(name, a, b)
         if b.dtype == a.dtype and can_combine_rows(name, a.dtype):
-            return _combine(name, a, indices, b)
+            places = _places_of_rows(a, indices)
+            if places is None:
+                return _in_order(a, _combine, name, indices, b)
+            if not _driver._array_combine_rows(name, a, places, b):
+                check_bounds(places, 0, a.shape[0])
+            return
+    _in_order(a, _at_places, ufunc, indices, b)
+
+
+def _places_of_rows(a, indices):
+    """Indices of the first axis as integers of the device; None if ``indices`` are others."""
+    if isinstance(indices, tuple) and len(indices) == 1:
+        indices = indices[0]
+    if isinstance(indices, (list, np.ndarray)):
+        indices = np.asarray(indices)
+    is_index = hasattr(indices, "dtype") and indices.dtype.kind in "iu"
+    return as_places(indices) if is_index and a.ndim else None
+
+
+def _in_order(a, function, operation, indices, b) -> None:
+    """Call a function on ``a`` in C order: on a copy, which is assigned back, if ``a`` has another order."""
+    whole = a if a._c_contiguous else a.copy("C")
+    function(whole, operation, indices, b)
+    if whole is not a:
+        a[...] = whole
+
+
+def _combine(a, name: str, indices, b) -> None:
+    """``ufunc.at`` by the scatter engine on the flat array."""
+    places = flat_places(a, indices)
+    b = broadcast_to(b, places.shape)
+    _driver._array_combine_rows(name, a._ravel(), places, b, checked=False)
+
+
+def _at_places(a, ufunc, indices, b) -> None:
     places = arange_of(a.size)._reshape(a.shape)[indices]
     if b is not None:
         b = broadcast_to(b, places.shape)._ravel()
@@ -154,22 +181,6 @@ def _values_of_engine(name: str, a, b):
     if b.dtype != a.dtype and name in _MODULAR and a.dtype.kind in "iu" and b.dtype.kind in "biu":  # fmt: skip
         return b.astype(a.dtype)
     return b
-
-
-def _combine(name: str, a, indices, b) -> None:
-    """``ufunc.at`` by the scatter engine."""
-    if not isinstance(indices, tuple):
-        if isinstance(indices, (list, np.ndarray)):
-            indices = np.asarray(indices)
-        is_index = hasattr(indices, "dtype") and indices.dtype.kind in "iu"
-        if is_index and a.ndim:
-            places = as_places(indices)
-            if not _driver._array_combine_rows(name, a, places, b):
-                check_bounds(places, 0, a.shape[0])
-            return
-    places = flat_places(a, indices)
-    b = broadcast_to(b, places.shape)
-    _driver._array_combine_rows(name, a._ravel(), places, b, checked=False)
 
 
 def _at_flat(ufunc, flat, places, b) -> None:

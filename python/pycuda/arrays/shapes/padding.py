@@ -43,7 +43,9 @@ def pad(array, pad_width, mode="constant", **kwargs):
     array([1, 1, 2, 3, 3, 3])
     """
     array = as_array(array)
-    if isinstance(pad_width, dict):
+    if isinstance(pad_width, int) and pad_width > 0:
+        widths = np.full((array.ndim, 2), pad_width)
+    elif isinstance(pad_width, dict):
         widths = np.zeros((array.ndim, 2), np.int64)
         for axis, width in pad_width.items():
             widths[axis] = width
@@ -79,18 +81,18 @@ def _pad_by_place(array, widths, mode):
 
 
 def _pad_axes(array, widths, mode, options):
-    padded = [n + sum(w) for n, w in zip(array.shape, widths.tolist(), strict=True)]
-    inner = tuple(
-        slice(before, before + n)
-        for n, (before, _) in zip(array.shape, widths.tolist(), strict=True)
-    )
-    values = np.asarray(_on_host(options.get("constant_values", 0)))
-    few = _FEW[_driver._array_threads_are_cores()]
-    if mode == "constant" and values.size == 1 and math.prod(padded) <= few:
-        # One launch for all borders, which writes the other elements as well.
-        result = full(padded, values.reshape(()).astype(array.dtype)[()], array.dtype)
-        result[inner] = array
-        return result
+    extents = list(zip(array.shape, widths.tolist(), strict=True))
+    padded = [before + n + after for n, (before, after) in extents]
+    inner = tuple([slice(before, before + n) for n, (before, _) in extents])
+    few = math.prod(padded) <= _FEW[_driver._array_threads_are_cores()]
+    if mode == "constant" and few:
+        values = np.asarray(_on_host(options.get("constant_values", 0)))
+        if values.size == 1:
+            # One launch for all borders, which writes the other elements as well.
+            value = values.reshape(()).astype(array.dtype)[()]
+            result = full(padded, value, array.dtype)
+            result[inner] = array
+            return result
     result = empty(padded, array.dtype)
     result[inner] = array
     if mode == "empty":
@@ -126,7 +128,8 @@ def _border(middle, ndim, axis, side, count, mode, options, dtype):
     """The border on one side of an axis."""
     if mode == "constant":
         value = _option(options.get("constant_values", 0), ndim, axis, side)
-        return np.asarray(value).astype(dtype)
+        value = np.asarray(value).astype(dtype)
+        return value if dtype.kind == "V" else value[()]  # numbers need no copy
     if mode == "linear_ramp":
         end = _option(options.get("end_values", 0), ndim, axis, side)
         return _ramp(middle, axis, side, count, end, dtype)

@@ -139,6 +139,19 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     array([[ 1., -1.],
            [-1.,  1.]])
     """
+    x, kind, weights, factor = _observations(m, y, rowvar, bias, ddof, fweights, aweights, dtype)  # fmt: skip
+    if x.shape[0] == 0:
+        return zeros((0, 0), np.float64)  # of any type, as in NumPy
+    if weights is None and factor > 0 and _are_few(x, kind):
+        result = _few_covariances(*_pairs(x), kind, x.shape[1] - factor)
+    else:
+        result = _products(x, kind, weights) * (1 / factor if factor > 0 else np.inf)
+    return result._reshape(()) if result.size == 1 else result
+
+
+def _observations(m, y, rowvar, bias, ddof, fweights, aweights, dtype) -> tuple:
+    """The variables (variables, observations), less their means if there are weights; the type of the result; the
+    weights or None; the divisor of the sums."""
     m = as_array(m)
     if m.ndim > 2:
         raise ValueError(f"m has more than 2 dimensions: {m.ndim}")
@@ -167,25 +180,61 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
                 )
             weights = one if weights is None else weights * one
     if weights is None:
-        factor = x.shape[1] - ddof
-        x = _centred(x, kind) if x.size else x
-    else:
-        mean = average(x, 1, weights)
-        total = float(weights.sum().get())
-        used = 0.0
-        if ddof and aweights is not None:
-            used = ddof * float((weights * as_array(aweights)).sum().get()) / total
-        factor = total - (used if aweights is not None else ddof)
-        x = x - mean[:, None]
-    other = x if weights is None else x * weights
-    result = matmul(x, other.T.conj()) * (1 / factor if factor > 0 else np.inf)
-    return result._reshape(()) if result.size == 1 else result
+        return x, kind, None, x.shape[1] - ddof
+    mean = average(x, 1, weights)
+    total = float(weights.sum().get())
+    used = 0.0
+    if ddof and aweights is not None:
+        used = ddof * float((weights * as_array(aweights)).sum().get()) / total
+    factor = total - (used if aweights is not None else ddof)
+    return x - mean[:, None], kind, weights, factor
+
+
+def _products(x, kind, weights):
+    """The sums of the products of all pairs of variables, less their means."""
+    if weights is not None:
+        return matmul(x, (x * weights).T.conj())
+    x = _centred(x, kind) if x.size else x
+    return matmul(x, x.T.conj())
 
 
 @fuse
 def _centred(x, kind):
     x = x.astype(kind)
-    return x - x.mean(1, keepdims=True)
+    return x - x.mean(-1, keepdims=True)
+
+
+# Few variables: one kernel subtracts the means of each pair of variables and adds up the products.
+_FEW_PRODUCTS = 1 << 16
+
+
+def _are_few(x, kind) -> bool:
+    variables, observations = x.shape
+    few = variables * variables * observations <= _FEW_PRODUCTS
+    return few and 0 < observations <= 2048 and kind.char in "fdFD"
+
+
+def _pairs(x) -> tuple:
+    """Two views (variables, variables, observations): the first and the second variable of each pair."""
+    count, length = x.shape
+    row, step = x.strides
+    shape = (count, count, length)
+    return x._view(0, shape, (row, 0, step)), x._view(0, shape, (0, row, step))
+
+
+@fuse
+def _few_covariances(a, b, kind, ddof):
+    return (_centred(a, kind) * _centred(b, kind).conj())._mean(-1, kind, False, True, ddof)  # fmt: skip
+
+
+@fuse
+def _few_correlations(a, b, kind, ddof):
+    a, b = _centred(a, kind), _centred(b, kind)
+    covariances, *variances = (
+        product._mean(-1, kind, False, True, ddof)
+        for product in (a * b.conj(), a * a.conj(), b * b.conj())
+    )
+    return _scaled(covariances, *variances)
 
 
 def _variables(m, rowvar, kind):
@@ -206,8 +255,14 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    c = cov(x, y, rowvar, dtype=dtype)
-    if c.ndim == 0:
+    x, kind, _, factor = _observations(x, y, rowvar, False, None, None, None, dtype)
+    if x.shape[0] == 0:
+        return zeros((0, 0), np.float64)
+    if x.shape[0] > 1 and factor > 0 and _are_few(x, kind):
+        return _few_correlations(*_pairs(x), kind, x.shape[1] - factor)
+    c = _products(x, kind, None) * (1 / factor if factor > 0 else np.inf)
+    if c.size == 1:
+        c = c._reshape(())
         return c / c
     variances = c.diagonal()
     return _scaled(c, variances[:, None], variances[None, :])

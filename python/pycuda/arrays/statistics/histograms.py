@@ -345,7 +345,10 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
     array([0., 2., 4.])
     """
     a, weights = _values_and_weights(a, weights)
-    return as_array(_edges(a, bins, range, weights)[0])
+    found = _counted_at_once([a], [bins], [range], of_points=False)
+    return (
+        as_array(_edges(a, bins, range, weights)[0]) if found is None else found[1][0]
+    )
 
 
 @public()
@@ -364,32 +367,38 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     (array([1, 2]), array([0, 2, 4]))
     """
     a, weights = _values_and_weights(a, weights)
-    if weights is None and type(bins) is int:
-        found = _counted_at_once([a], [bins], [range], of_points=False)
-        if found is not None:
-            result, (edges,) = found
-            return (_density(result, [edges]) if density else result), edges
+    found = _counted_at_once([a], [bins], [range], of_points=False)
+    if found is not None:
+        result, (edges,) = found
+        if weights is not None:
+            result = _weighted_bins(_prepared(a), edges, True, weights)
+        return (_density(result, [edges]) if density else result), edges
     edges, uniform = _edges(a, bins, range, weights)
-    values, count = _prepared(a), len(edges) - 1
-    on_device = as_array(edges.astype(np.float64))
+    values, on_device = _prepared(a), as_array(edges)
     if weights is None:
-        result = _counts(values, count, on_device, uniform)
+        wide = as_array(edges.astype(np.float64))
+        result = _counts(values, edges.size - 1, wide, uniform)
     else:
-        bins_of = empty(values.size, np.int64)
-        if values.size:
-            _device_code.kernel("histogram", "find", "T uniform", values.dtype, uniform)(
-                values, values.size, bins_of, on_device, count,
-                block=(256, 1, 1), grid=(-(-values.size // 256), 1),
-            )  # fmt: skip
-        result = _weighted(bins_of, weights, count)
-    if density:
-        widths = as_array(np.diff(edges).astype(np.float64))
-        result = result / widths / result.sum()
-    return result, as_array(edges)
+        result = _weighted_bins(values, on_device, uniform, weights)
+    return (_density(result, [on_device]) if density else result), on_device
+
+
+def _weighted_bins(values, edges, uniform: bool, weights):
+    """The sum of the weights of the values in each bin. ``uniform``: whether the edges are evenly spaced."""
+    bins_of, count = empty(values.size, np.int64), edges.size - 1
+    if values.size:
+        _device_code.kernel("histogram", "find", "T uniform", values.dtype, uniform)(
+            values, values.size, bins_of, edges.astype(np.float64, copy=False), count,
+            block=(256, 1, 1), grid=(-(-values.size // 256), 1),
+        )  # fmt: skip
+    return _weighted(bins_of, weights, count)
 
 
 def _counted_at_once(columns, bins, ranges, of_points: bool):
-    """The result of :func:`count_at_once`; None if the sample is large, or if some ranges are given and some are not."""
+    """The result of :func:`count_at_once`; None if a number of bins is not an int, if the sample is large, or if some
+    ranges are given and some are not."""
+    if not all(type(one) is int for one in bins):
+        return None
     if ranges[0] is None:
         if any(one is not None for one in ranges):
             return None
@@ -427,7 +436,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     ranges = [None] * axes if range is None else list(range)
     if len(ranges) != axes:
         raise ValueError("range argument must have one entry per dimension")
-    if weights is None and all(type(one) is int for one in bins):
+    if weights is None:
         found = _counted_at_once(columns, bins, ranges, of_points=True)
         if found is not None:
             result, edges = found
@@ -524,7 +533,8 @@ def _density(counts, edges):
     for axis, along in enumerate(edges):
         shape = [1] * len(edges)
         shape[axis] = -1
-        counts = counts / diff(along)._reshape(shape)
+        widths = diff(along).astype(np.float64, copy=False)
+        counts = counts / widths._reshape(shape)
     return counts / total
 
 

@@ -202,7 +202,7 @@ def _is_plain(value) -> bool:
     return (
         value is None
         or type(value) in (bool, int, float, str)
-        or isinstance(value, (ArrayBase, np.dtype, type))
+        or isinstance(value, (ArrayBase, np.dtype, type, np.number, np.bool_))
     )
 
 
@@ -243,8 +243,8 @@ class FusedFunction(_driver._FusedCalls):
             else "one kernel"
         )
 
-    def into(self, results, *args) -> None:
-        """Write the results to arrays. For functions of arrays without reductions; see Fusion::run_into() in C++."""
+    # A call with arrays of known types does not come here: see into() of _FusedCalls.
+    def _into(self, results, *args) -> None:
         plan = self._plan(args, {})
         plan.program.run_into(results, [args[i] for i in plan.places])
 

@@ -14,6 +14,8 @@
 //   SMALL         1 with TASK_MEMORY for one thread block, which checks the indices first
 //   NATIVE_ADD    1 if the operation is a sum and atomicAdd() supports the type
 //   PARTS         1 if it is a sum or a difference of complex numbers, whose parts are independent
+//   AXES          0 if the elements of a row of the base are contiguous, else the number of axes
+//                 along which they have strides
 //   ADDS          -1 for differences, else 1
 //
 // Indices out of bounds are skipped. If `failed` is not null and *failed is not 0, nothing is
@@ -27,7 +29,22 @@ typedef Step::O T;
 struct Geometry {
     long long n, width, extent, stride, value_row, value_column, cells;
     int copies, wrap; // wrap: whether negative indices count from the end
+#if AXES
+    long long extents[AXES], strides[AXES]; // of a row of the base, in elements and in bytes
+#endif
 };
+
+/// The distance of an element from the beginning of its row, in bytes.
+template <class Number>
+__device__ __forceinline__ long long column_bytes(const Geometry &g, Number column) {
+#if AXES
+    long long bytes = 0;
+    FOR_EACH_AXIS(column, AXES - 1, g.extents, bytes += (long long)at * g.strides[axis])
+    return bytes;
+#else
+    return (long long)column * (long long)sizeof(T);
+#endif
+}
 
 #if !TASK_SERIAL && !NATIVE_ADD && !PARTS
 template <int size> struct Bits;
@@ -116,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(256)
     for (Count i = Count(blockIdx.x) * 256 + threadIdx.x; i < Count(g.n); i += threads) {
         FIND_ELEMENT(i)
         if (inside)
-            step_at(reinterpret_cast<T *>(base + place * g.stride) + column,
+            step_at(reinterpret_cast<T *>(base + place * g.stride + column_bytes(g, column)),
                     values[row * g.value_row + column * g.value_column]);
     }
 }
@@ -145,7 +162,8 @@ extern "C" __global__ void __launch_bounds__(256)
             sum += table[k * g.copies + c];
         const int row = k / int(g.width), column = k - row * int(g.width);
         if (sum != Native(0))
-            atomicAdd(reinterpret_cast<Native *>(base + row * g.stride) + column, sum);
+            atomicAdd(reinterpret_cast<Native *>(base + row * g.stride + column_bytes(g, column)),
+                      sum);
     }
 }
 #else
@@ -159,14 +177,14 @@ extern "C" __global__ void __launch_bounds__(ONE ? 1 : 32)
     const long long column = ONE ? 0 : blockIdx.x * 32ll + threadIdx.x;
     if (!ONE && column >= g.width)
         return;
-    base += blockIdx.y * g.cells * sizeof(T);
+    base += blockIdx.y * g.cells * sizeof(T) + column_bytes(g, column);
     for (long long row = first; row < last; ++row) {
         long long place = places[row];
         if (place < 0 && g.wrap)
             place += g.extent;
         if (place < 0 || place >= g.extent)
             continue;
-        T *const element = reinterpret_cast<T *>(base + place * g.stride) + column;
+        T *const element = reinterpret_cast<T *>(base + place * g.stride);
         *element = Step::operate(0, *element, values[row * g.value_row + column * g.value_column]);
     }
 }

@@ -207,6 +207,9 @@ class ArrayMemory {
     /// Records that work in a stream other than the home stream uses the memory. The event was
     /// recorded in that stream after the work.
     void used_until(const detail::StreamUse &use);
+    /// Whether all uses by streams other than the home stream and the one with this number are
+    /// over.
+    bool others_are_done(std::uint64_t stream);
     /// The event of the last use by a stream with this number; null if there is none.
     std::shared_ptr<Event> last_use(std::uint64_t stream);
     void give_back() noexcept;

@@ -106,6 +106,12 @@ class [[nodiscard]] Work {
     /// then an error, unless the context has access to it; memory of another context is ordered
     /// before and after the work, whatever its stream.
     Work(StreamRef stream, const Context &context) : Work(stream, &context) {}
+    /// As above, for a kernel of the program, which may keep its arguments in variables: a later
+    /// kernel may then write without an argument. So each use is as with lend().
+    struct KernelOfProgram {};
+    Work(StreamRef stream, const Context &context, KernelOfProgram) : Work(stream, &context) {
+        lends_ = true;
+    }
     Work(Work &&) noexcept = default;
     Work &operator=(Work &&) = delete;
     /// Records the end of the work if memory of another stream was used.
@@ -139,7 +145,14 @@ class [[nodiscard]] Work {
             note_use(array.memory());
         return array.address();
     }
-    /// As above, for an array that the work changes. Throws ReadOnlyArray with the array's role
+    /// As read(), for code that uses the address after this work: from now on, nothing is known
+    /// about the elements.
+    CUdeviceptr lend(const Array &array) {
+        if (array.memory() != nullptr)
+            array.memory()->expose();
+        return read(array);
+    }
+    /// As read(), for an array that the work changes. Throws ReadOnlyArray with the array's role
     /// ("out") if the array is read-only.
     CUdeviceptr write(const Array &array, std::string_view role = "the output") {
         array.require_writable(role);
@@ -150,6 +163,11 @@ class [[nodiscard]] Work {
         note(memory);
         return memory->address();
     }
+
+    /// Whether all other work that uses the memory, of any stream, was before this work: so that
+    /// what this work has read stays true until work that is queued later changes the memory. Call
+    /// it after a wait for this work. May be false if that is not known.
+    bool was_after_all_uses(ArrayMemory &memory) const;
 
     /// Lets the work wait for what is now in `producer`, a stream of the current context.
     void follow(StreamRef producer);
@@ -189,7 +207,7 @@ class [[nodiscard]] Work {
     void note(const std::shared_ptr<ArrayMemory> &memory) {
         if (memory == nullptr)
             return;
-        memory->forget_bounds();
+        lends_ ? memory->expose() : memory->forget_bounds();
         note_use(memory);
     }
     void note_use(const std::shared_ptr<ArrayMemory> &memory) {
@@ -219,6 +237,7 @@ class [[nodiscard]] Work {
     StreamRef stream_;
     const Context *kernel_context_ = nullptr;
     CUcontext context_ = nullptr; ///< of the stream; null before the first memory is noted
+    bool lends_ = false;
     std::unique_ptr<Noted> noted_;
 };
 

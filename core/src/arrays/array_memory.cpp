@@ -257,6 +257,13 @@ void ArrayMemory::used_until(const detail::StreamUse &use) {
     uses_.push_back(use);
 }
 
+bool ArrayMemory::others_are_done(std::uint64_t stream) {
+    std::lock_guard lock(uses_mutex_);
+    return std::ranges::all_of(uses_, [&](const detail::StreamUse &use) {
+        return (stream != 0 && use.stream == stream) || use.done->is_over();
+    });
+}
+
 std::shared_ptr<Event> ArrayMemory::last_use(std::uint64_t stream) {
     std::lock_guard lock(uses_mutex_);
     for (const detail::StreamUse &use : uses_)

@@ -65,7 +65,7 @@ bool IndexCheck::find() const {
 }
 
 IndexCheck::IndexCheck(const Array &indices, std::int64_t extent, const Work &work)
-    : indices_(indices), extent_(extent) {
+    : indices_(indices), work_(work), extent_(extent) {
     if (work.is_captured() || !can_keep(indices))
         return;
     known_ = find();
@@ -74,7 +74,7 @@ IndexCheck::IndexCheck(const Array &indices, std::int64_t extent, const Work &wo
 }
 
 void IndexCheck::pass() const {
-    if (number_ != 0)
+    if (number_ != 0 && work_.was_after_all_uses(*indices_.memory()))
         keep(indices_, {.number = number_, .low = -extent_, .high = extent_});
 }
 

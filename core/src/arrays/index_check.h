@@ -12,10 +12,12 @@
 //
 // Rules:
 //
-//   - Any use by a Work forgets them, except Work::read_only(). Kernels of the program are not
-//     known to read only.
+//   - Any use by a Work forgets them, except Work::read_only().
 //   - Memory whose address is known to other code never has bounds (ArrayMemory::expose()): it was
-//     asked for (x.ptr, x.gpudata, interfaces), the memory is borrowed, or a graph uses it.
+//     asked for (x.ptr, x.gpudata, interfaces), the memory is borrowed, or a graph or a kernel of
+//     the program uses it.
+//   - A check that finds all indices in bounds keeps the bounds only if no work that was queued
+//     earlier in another stream may still write (Work::was_after_all_uses()).
 //   - A thread that checks stores a number of its own first, and the bounds are kept only if the
 //     number is still there: so a use by another thread in the meantime forgets them as well.
 //   - Kernels skip indices out of bounds even if the bounds are known: a program with a data race
@@ -49,6 +51,7 @@ class IndexCheck {
     /// Whether the indices are known to be on the axis, so that nothing need be checked.
     bool is_known() const noexcept { return known_; }
     /// All indices are on the axis: a kernel that was launched after the constructor has found it.
+    /// Call it after a wait for this kernel.
     void pass() const;
 
     /// As note_bounds() of pycuda/index_check.h.
@@ -61,6 +64,7 @@ class IndexCheck {
     bool find() const;
 
     const Array &indices_;
+    const Work &work_;
     const std::int64_t extent_;
     std::uint64_t number_ = 0; ///< of the bounds that pass() keeps; 0: of none
     bool known_ = false;

@@ -33,6 +33,14 @@ struct Outside {
 };
 thread_local Outside outside;
 
+/// Whether a stream waits for work that was queued in the default stream before, and the default
+/// stream for work of this stream.
+bool waits_for_default_stream(StreamRef stream) {
+    unsigned flags = CU_STREAM_NON_BLOCKING;
+    (void)driver().cuStreamGetFlags.status(stream.get(), &flags);
+    return (flags & CU_STREAM_NON_BLOCKING) == 0;
+}
+
 [[noreturn]] void throw_inside_capture() {
     throw Error(called_function("work outside of the capture"),
                 CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
@@ -96,6 +104,18 @@ void Work::throw_captured(std::string_view what) {
     throw Error(called_function(what), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
                 "the stream is being captured: its work is recorded and does not run, so there is "
                 "no result to wait for before the graph is launched");
+}
+
+bool Work::was_after_all_uses(ArrayMemory &memory) const {
+    if (memory.context()->handle() != context_ || is_captured() || memory.is_of_graph())
+        return false;
+    if (!memory.is_at_home(stream_.get())) {
+        const StreamRef home = memory.home();
+        const bool has_default = home.is_default() || stream_.is_default();
+        if (!has_default || !waits_for_default_stream(home.is_default() ? stream_ : home))
+            return false;
+    }
+    return memory.others_are_done(stream_id(stream_));
 }
 
 void Work::follow(StreamRef producer) {

@@ -147,7 +147,7 @@ nb::object array_to_dlpack(nb::handle self, nb::handle stream, bool versioned, b
         throw_buffer_error("the array is read-only, which DLPack describes from version 1.0 on; "
                            "the consumer must pass max_version=(1, 0) or request a copy");
     Work work(current_stream());
-    const CUdeviceptr address = work.read(array);
+    const CUdeviceptr address = work.lend(array);
     order_for_borrower(stream, work);
     if (!versioned)
         return make_capsule(

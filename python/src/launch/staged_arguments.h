@@ -32,7 +32,8 @@ class StagedArguments {
     explicit StagedArguments(StreamRef queue) : use_(queue), queue_(use_.stream()) {}
     /// For a call of a kernel that was loaded in this context.
     StagedArguments(StreamRef queue, const Context &context)
-        : context_(&context), use_(queue, context), queue_(use_.stream()) {}
+        : context_(&context), use_(queue, context, Work::KernelOfProgram()), queue_(use_.stream()) {
+    }
     StagedArguments(const StagedArguments &) = delete;
     StagedArguments &operator=(const StagedArguments &) = delete;
     ~StagedArguments();

@@ -101,6 +101,75 @@ def change_by_kept_address(indices):
     kernel(np.uintp(address), block=(4, 1, 1))
 
 
+ADD = "__global__ void add(long long *x) { x[threadIdx.x] += 30; }"
+
+
+def writer_by_dlpack(indices):
+    lent = gpuarray.from_dlpack(indices)
+    return lambda: lent.fill(70)
+
+
+def writer_by_interface(indices):
+    address = indices.__cuda_array_interface__["data"][0]
+    return lambda: cuda.memset_d32(address, 50, 8)
+
+
+def writer_by_bound_launch(indices):
+    return SourceModule(ADD).get_function("add").bind(indices, block=(4, 1, 1))
+
+
+def writer_by_graph_of_nodes(indices):
+    graph = cuda.Graph()
+    body = graph.add_conditional("if", value=1).bodies[0]
+    body.add_kernel(writer_by_bound_launch(indices))
+    return graph.instantiate().launch
+
+
+def writer_by_kept_argument(indices):
+    """A kernel keeps the address in a variable for a kernel without arguments."""
+    source = """
+    __device__ long long *kept;
+    __global__ void keep(long long *x) { kept = x; }
+    __global__ void add() { kept[threadIdx.x] += 30; }"""
+    module = SourceModule(source)
+    module.get_function("keep")(indices, block=(1, 1, 1))
+    return lambda: module.get_function("add")(block=(4, 1, 1))
+
+
+@pytest.mark.parametrize(
+    "writer",
+    [
+        writer_by_dlpack,
+        writer_by_interface,
+        writer_by_bound_launch,
+        writer_by_graph_of_nodes,
+        writer_by_kept_argument,
+    ],
+)
+def test_a_write_that_was_prepared_before_a_check(writer):
+    indices = known()
+    write = writer(indices)
+    gpuarray.to_gpu(VALUES)[indices]
+    write()
+    cuda.Context.synchronize()
+    assert_wrong(indices)
+
+
+def test_a_write_that_waits_in_another_stream():
+    """The check reads the old indices, and a write that was queued before writes later."""
+    stream, go = cuda.Stream(cuda.stream_flags.NON_BLOCKING), threading.Event()
+    indices, values = known(), gpuarray.to_gpu(VALUES)
+    later = cuda.pagelocked_empty(4, np.int64)
+    later[:] = INDICES + 40
+    cuda.launch_host_func(lambda: go.wait(20), stream)
+    indices.set_async(later, stream=stream)
+    taken = values[indices]
+    go.set()
+    stream.synchronize()
+    assert (taken.get() == VALUES[INDICES]).all()
+    assert_wrong(indices)
+
+
 CHANGES = [
     change_by_item,
     change_by_operator,

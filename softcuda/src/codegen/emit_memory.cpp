@@ -337,6 +337,24 @@ Values store_placed(WarpEmitter &w, const Placed &placed, const Element &element
     return {};
 }
 
+Element words_of(WarpEmitter &w, const warp::AccessPlan &plan) {
+    return {.type = w.b.getInt32Ty(), .bytes = 4, .count = plan.lane_bytes() / 4};
+}
+
+Values load_joined(WarpEmitter &w, const Placed &placed, const Element &element) {
+    if (!placed.plan.is_in_words())
+        return load_placed(w, placed, element);
+    return split_words(w, load_placed(w, placed, words_of(w, placed.plan)), element.type,
+                       element.count);
+}
+
+Values store_joined(WarpEmitter &w, const Placed &placed, const Element &element,
+                    const Values &values) {
+    if (!placed.plan.is_in_words())
+        return store_placed(w, placed, element, values);
+    return store_placed(w, placed, words_of(w, placed.plan), make_words(w, values));
+}
+
 // If a quotient in the addresses may change between lanes, one branch tests this, and the exact
 // addresses are accessed as addresses without a pattern.
 //
@@ -407,7 +425,7 @@ Values load_all_lanes(WarpEmitter &w, const ir::Instruction &i, const warp::Acce
         w, i, plan, address, rt::Access::Load,
         [&](const Placed &placed) {
             emit_prefetch(w, placed.plan.prefetch, placed.accessed);
-            return load_placed(w, placed, element);
+            return load_joined(w, placed, element);
         },
         [&] { return load_by_call(w, address, element, Often::No); });
 }
@@ -442,7 +460,7 @@ void store_all_lanes(WarpEmitter &w, const ir::Instruction &i, const warp::Acces
         w, i, plan, address, rt::Access::Store,
         [&](const Placed &placed) {
             emit_prefetch(w, placed.plan.prefetch, placed.accessed);
-            return store_placed(w, placed, element, values);
+            return store_joined(w, placed, element, values);
         },
         [&] { return store_by_call(w, address, element, values, Often::No); });
 }

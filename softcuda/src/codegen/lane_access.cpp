@@ -292,6 +292,29 @@ llvm::Value *gather_from_words(WarpEmitter &w, const Address &address, llvm::Typ
                            with_lanes(element, kLanes));
 }
 
+Values split_words(WarpEmitter &w, const Values &words, llvm::Type *element, unsigned count) {
+    const unsigned bits = element->getPrimitiveSizeInBits();
+    Values elements;
+    for (unsigned e = 0; e < count; ++e) {
+        llvm::Value *value = w.b.CreateLShr(words[e * bits / 32], std::uint64_t{e * bits % 32});
+        value = w.b.CreateTrunc(value, with_lanes(w.b.getIntNTy(bits), kLanes));
+        elements.push_back(w.b.CreateBitCast(value, with_lanes(element, kLanes)));
+    }
+    return elements;
+}
+
+Values make_words(WarpEmitter &w, const Values &elements) {
+    const unsigned bits = elements[0]->getType()->getScalarSizeInBits();
+    llvm::Type *type = with_lanes(w.b.getInt32Ty(), kLanes);
+    Values words(elements.size() * bits / 32, llvm::Constant::getNullValue(type));
+    for (unsigned e = 0; e < elements.size(); ++e) {
+        llvm::Value *part = w.b.CreateBitCast(elements[e], with_lanes(w.b.getIntNTy(bits), kLanes));
+        part = w.b.CreateShl(w.b.CreateZExt(part, type), std::uint64_t{e * bits % 32});
+        words[e * bits / 32] = w.b.CreateOr(words[e * bits / 32], part);
+    }
+    return words;
+}
+
 void scatter_singly(WarpEmitter &w, const Address &address, llvm::Value *values, unsigned extra) {
     if (w.kernel.plan.wants_short_code)
         return scatter_in_loop(w, address, values, extra);

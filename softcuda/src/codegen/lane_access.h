@@ -37,6 +37,11 @@ using Values = llvm::SmallVector<llvm::Value *, 4>;
 [[nodiscard]] llvm::Value *gather_from_words(WarpEmitter &w, const Address &address,
                                              llvm::Type *element, unsigned extra);
 
+/// `count` elements of 1 or 2 bytes from the words of each lane that contain them, and the reverse.
+[[nodiscard]] Values split_words(WarpEmitter &w, const Values &words, llvm::Type *element,
+                                 unsigned count);
+[[nodiscard]] Values make_words(WarpEmitter &w, const Values &elements);
+
 /// Stores the active lanes' values in the order of the lanes: of several at one address the last
 /// one stays. The other lanes store to a dummy address.
 void scatter_singly(WarpEmitter &w, const Address &address, llvm::Value *values, unsigned extra);

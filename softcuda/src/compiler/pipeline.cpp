@@ -222,7 +222,7 @@ constexpr AnalysisPass kAnalyses[] = {
     {"outliving", Required, "warp/kernel_plan.cpp",
      "Finds values that are used outside their basic block.", warp::find_outliving, warp::print_outliving},
     {"join-loads", Optional, "warp/join_loads.cpp",
-     "Joins loads of adjacent elements by lanes without a pattern, and accesses of the elements of adjacent structures.",
+     "Joins accesses to adjacent elements by lanes without a pattern, and those of the elements of adjacent structures.",
      warp::join_loads, warp::print_access_plans},
     {"whole-warps", Optional, "warp/whole_warps.cpp",
      "Chooses basic blocks that get a second version of code, for all lanes of a warp.", warp::choose_whole_warps, warp::print_whole_warps},

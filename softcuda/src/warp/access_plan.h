@@ -107,6 +107,10 @@ struct AccessPlan {
         return mask_is_full ? full : masked;
     }
     [[nodiscard]] unsigned lane_bytes() const { return bytes * count; }
+    /// Joined bytes or halves of lanes without a pattern: each lane accesses words of 4 bytes.
+    [[nodiscard]] bool is_in_words() const {
+        return !joined.empty() && bytes < 4 && full != AccessMethod::Contiguous;
+    }
     /// Bytes whose alignment is required.
     [[nodiscard]] unsigned checked_bytes() const { return joined.empty() ? lane_bytes() : bytes; }
     /// Bytes from the address operand of `access`, which has this plan, to the first element.

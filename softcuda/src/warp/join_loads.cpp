@@ -22,6 +22,8 @@ constexpr unsigned kMostLaneBytes = 16; ///< of a lane
 constexpr unsigned kMostParts = 4;      ///< elements of a structure
 /// A gather of two elements in hardware that gathers fast takes less time than single loads.
 constexpr unsigned kLeastBytes = 8, kLeastBytesIfFast = 16;
+constexpr unsigned kWord =
+    4; ///< bytes; a gather of bytes or halves is one of the words around them
 constexpr unsigned kMostEqualityDepth = 6; ///< maximum depth of are_equal()
 constexpr std::size_t kMostFamilies = 16;  ///< that a load is compared with
 
@@ -77,7 +79,18 @@ class Joiner {
     explicit Joiner(KernelPlan &plan)
         : plan_(plan), least_bytes_(plan.machine.fast_gather ? kLeastBytesIfFast : kLeastBytes) {}
 
-    void join(const ir::Block &block) {
+    /// Joins the accesses of basic blocks that all lanes run which run the first one, in this
+    /// order.
+    void join(std::span<const ir::Block *const> blocks) {
+        for (const ir::Block *block : blocks) {
+            add(*block);
+            close_stores();
+        }
+        close_loads();
+    }
+
+  private:
+    void add(const ir::Block &block) {
         for (const Instruction *i : block.instructions) {
             if (is_store(*i)) {
                 if (!stores_.members.empty() && !continues(*i))
@@ -91,11 +104,8 @@ class Joiner {
             else if (is_load(*i))
                 add(*i);
         }
-        close_stores();
-        close_loads();
     }
 
-  private:
     // Later loads must not be made before these.
     [[nodiscard]] static bool ends_loads(const Instruction &i) {
         return ir::info(i.opcode).writes || ir::info(i.opcode).convergent ||
@@ -137,8 +147,7 @@ class Joiner {
 
     [[nodiscard]] bool is_lane_by_lane(const Instruction &i) const {
         const AccessPlan &made = plan_.accesses.at(&i);
-        return (made.full == AccessMethod::Tested || made.full == AccessMethod::Scattered) &&
-               made.bytes >= 4;
+        return made.full == AccessMethod::Tested || made.full == AccessMethod::Scattered;
     }
 
     // The lanes' elements are parts of adjacent structures: together they are one row.
@@ -241,7 +250,8 @@ class Joiner {
         const std::int64_t bytes = made.bytes;
         const bool strided = is_strided(*all.front());
         const std::size_t most = strided ? parts(made) : kMostLaneBytes / made.bytes;
-        const std::size_t least = strided ? most : least_bytes_ / made.bytes;
+        const std::size_t least =
+            strided ? most : (made.bytes < kWord ? kWord : least_bytes_) / made.bytes;
         const auto offset = [](const Instruction *access) { return access->attributes.offset; };
         Accesses sorted = all;
         std::ranges::stable_sort(sorted, {}, offset);
@@ -278,6 +288,8 @@ class Joiner {
             if (member == leader)
                 continue;
             other.joined_by = leader;
+            if (loads && member->block != leader->block)
+                plan_.outlives_block[member->result()->id] = true;
             if (other.check == Check::Range)
                 made.check = Check::Range;
             if (made.prefetch.target == PrefetchPlan::Target::Nothing)
@@ -304,14 +316,69 @@ class Joiner {
 
 } // namespace
 
+/// Finds the basic blocks that the same lanes run, one after another, with nothing in between that
+/// writes or waits:
+///
+///     x = p[0];                  p[0], p[1], p[2] and p[3] are joined
+///     if (x == 0)
+///         ...                    no stores
+///     y = p[1] + p[2] + p[3];
+class BlockChains {
+  public:
+    explicit BlockChains(const KernelPlan &plan) : plan_(plan) {}
+
+    /// The first block that all lanes of `block` come to later, if only few harmless ones are in
+    /// between; otherwise null.
+    [[nodiscard]] const ir::Block *next(const ir::Block *block) const {
+        const ir::Block *meeting = plan_.post_dominators.parent(block);
+        if (!meeting || !plan_.dominators.dominates(block, meeting) ||
+            plan_.loops.innermost(block) != plan_.loops.innermost(meeting))
+            return nullptr;
+        std::vector<const ir::Block *> between;
+        const auto add = [&](const ir::Block *from) {
+            for (const ir::Block *to : from->successors())
+                if (to != meeting && std::ranges::find(between, to) == between.end())
+                    between.push_back(to);
+        };
+        add(block);
+        for (std::size_t k = 0; k < between.size(); ++k) {
+            if (k == kMostBetween || !is_harmless(*between[k]) ||
+                plan_.loops.innermost(between[k]) != plan_.loops.innermost(block))
+                return nullptr;
+            add(between[k]);
+        }
+        return meeting;
+    }
+
+  private:
+    static constexpr std::size_t kMostBetween = 8;
+
+    static bool is_harmless(const ir::Block &block) {
+        return std::ranges::none_of(block.instructions, [](const Instruction *i) {
+            return ir::info(i->opcode).writes || ir::info(i->opcode).convergent ||
+                   i->attributes.order != ir::Order::Weak;
+        });
+    }
+
+    const KernelPlan &plan_;
+};
+
 // Reports and counts are of single accesses. In the tier lanes, lanes may be apart at an access.
 void join_loads(KernelPlan &plan) {
     if (plan.request.watch != 0 || plan.request.counts || plan.function.debug ||
         plan.wants_short_code || plan.tier.tier == rt::Tier::Lanes)
         return;
     Joiner joiner(plan);
-    for (const ir::Block *block : plan.function.blocks)
-        joiner.join(*block);
+    const BlockChains chains(plan);
+    std::vector<bool> done(plan.function.blocks.size(), false);
+    for (const ir::Block *block : plan.schedule.order) {
+        std::vector<const ir::Block *> chain;
+        for (; block && !done[block->id]; block = chains.next(block)) {
+            chain.push_back(block);
+            done[block->id] = true;
+        }
+        joiner.join(chain);
+    }
 }
 
 } // namespace softcuda::warp

@@ -5,7 +5,7 @@ namespace softcuda::warp {
 
 struct KernelPlan;
 
-/// Joins loads in a basic block whose addresses differ by constants only, if each lane's elements
+/// Joins loads whose addresses differ by constants only, if each lane's elements
 /// are adjacent and the lanes' addresses have no pattern, or are far apart. Each lane then loads
 /// all its elements at once, and permutations put them in order. A gather loads one element for
 /// each lane, in the time of a load for each lane. Stores to global memory are joined in the same
@@ -15,6 +15,10 @@ struct KernelPlan;
 ///     b = load [p + 4]
 ///     c = load [p + 8]                              p = rows of a sparse matrix, structures
 ///     d = load [p + 12]
+///
+/// Bytes and halves are joined if they are whole words of 4 bytes: a gather of bytes is one of
+/// words in any case. Loads in several basic blocks are joined if the same lanes run these blocks,
+/// one after another, and nothing in between writes or waits.
 ///
 /// The first of them in the program loads all, the last stores all. No instruction in between
 /// writes the memory or waits, or, between stores, reads it.

@@ -8,13 +8,17 @@ The rows are those of every_function.py. A row says how much work one call is, w
 - traffic: bytes that the kernels read and wrote, divided by the bytes of the operands and results: 1.0 is one pass.
   With ``--traffic``, because kernels that count their accesses are compiled anew, which takes minutes.
 - Python: calls of Python and C functions inside the package, per call.
+- thread: the processor time of the calling thread in µs, the least of several rounds, without the wait for the results.
+  This depends on the machine. With ``SOFTCUDA_THREADS=1`` small kernels run in the calling thread.
 
 Rows with more than one launch, with a copy or a wait, or with a traffic above 1.5 are printed, the largest number of
 launches first; ``--all`` prints all rows, and names print their rows. The counts are those of a second call, which finds its kernels compiled.
 """
 
 import argparse
+import math
 import sys
+import time
 import warnings
 
 from every_function import ON_CPU, Library, _Pycuda
@@ -44,6 +48,7 @@ class Count:
             self.copies -= profile.events[-1].activity == "host wait"
         self.traffic = traffic(run, data) if with_traffic else 0.0
         self.calls = python_calls(run)
+        self.thread = thread_time(run)
 
     @property
     def is_composite(self) -> bool:
@@ -97,10 +102,24 @@ def python_calls(run) -> int:
     return count - 2  # `run` and the end of the profile
 
 
+def thread_time(run) -> float:
+    """The processor time of the calling thread for one call, in microseconds."""
+    least, calls = math.inf, 1
+    for _ in range(10):
+        start = time.thread_time()
+        for _ in range(calls):
+            run()
+        seconds = (time.thread_time() - start) / calls
+        cuda.Context.synchronize()
+        least = min(least, seconds)
+        calls = min(max(int(2e-3 / max(seconds, 1e-7)), 1), 200)
+    return 1e6 * least
+
+
 def line(name: str, count: Count) -> str:
     """A row of the table."""
     moved = f"{count.traffic:.1f}" if count.traffic else ""
-    return f"| {name} | {count.launches} | {count.copies} | {moved} | {count.calls} |"
+    return f"| {name} | {count.launches} | {count.copies} | {moved} | {count.calls} | {count.thread:.1f} |"
 
 
 def main() -> None:
@@ -126,7 +145,8 @@ def main() -> None:
             print(line(*rows[-1]), file=sys.stderr, flush=True)
         except Exception as error:  # noqa: BLE001 -- a row that says so
             print(f"{name}: {type(error).__name__}: {str(error)[:100]}")
-    print("| function | launches | copies | traffic | Python |\n|---|---|---|---|---|")
+    print("| function | launches | copies | traffic | Python | thread, µs |")
+    print("|---|---|---|---|---|---|")
     for name, count in sorted(rows, key=lambda row: row[1].cost, reverse=True):
         if count.is_composite or options.all or options.names:
             print(line(name, count))

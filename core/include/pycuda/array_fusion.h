@@ -51,6 +51,9 @@ class Fusion {
     /// have this shape by its own operands. Throws std::invalid_argument for another shape,
     /// UnsupportedTypes, ScalarOverflow.
     std::vector<Array> run(std::span<const Array *const> inputs, StreamRef stream) const;
+    /// As above, with other values of the constants.
+    std::vector<Array> run(std::span<const Array *const> inputs, std::span<const Scalar> constants,
+                           StreamRef stream) const;
 
     /// As run(), for arrays of the common shape and of the types of the results, which share no
     /// memory with the inputs and have the same order of axes in memory.
@@ -59,6 +62,9 @@ class Fusion {
     /// As above, with other values of the constants.
     void run_into(std::span<const Array> results, std::span<const Array *const> inputs,
                   std::span<const Scalar> constants, StreamRef stream) const;
+
+    /// The constants that the constructor got.
+    std::span<const Scalar> constants() const noexcept { return constants_; }
 
     /// The number of arrays that run() returns.
     int result_count() const noexcept { return static_cast<int>(results_.size()); }

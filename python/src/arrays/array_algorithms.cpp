@@ -182,11 +182,15 @@ bool is_same_constant(PyObject *a, PyObject *b) {
 class FusedCalls {
   public:
     /// Uses `program` for calls with arrays of these types and with these constants. `single`: the
-    /// result is an array, else a tuple.
-    void remember(nb::tuple arguments, nb::object program, bool single) {
+    /// result is an array, else a tuple. `open`: the arguments of which the type is known only;
+    /// `places`: the constants that are such an argument, as (number of the constant, number of the
+    /// argument).
+    void remember(nb::tuple arguments, nb::object program, bool single,
+                  const std::vector<std::size_t> &open,
+                  std::vector<std::pair<std::size_t, std::size_t>> places) {
         if (arguments.size() > most_arguments)
             return;
-        Known known{{}, arguments.size(), program, runner_of(program), single};
+        Known known{{}, arguments.size(), program, runner_of(program), std::move(places), single};
         for (std::size_t i = 0; i < arguments.size(); ++i) {
             const nb::object argument(arguments[i]);
             if (is_array(argument))
@@ -194,6 +198,8 @@ class FusedCalls {
             else
                 known.arguments[i].constant = argument;
         }
+        for (std::size_t i : open)
+            known.arguments.at(i).is_open = true;
         const nb::ft_lock_guard lock(mutex_);
         if (known_.size() < most_known)
             known_.push_back(std::move(known));
@@ -208,8 +214,7 @@ class FusedCalls {
         const std::span<const nb::handle> objects(given.objects.data(), given.count);
         const WorkScope device(objects);
         const PythonAllocatorScope scope(PythonAllocatorScope::inherited(objects));
-        std::vector<Array> results =
-            known->run({given.inputs.data(), given.count}, current_stream());
+        std::vector<Array> results = known->results(given);
         PyTypeObject *const type = Py_TYPE(objects[0].ptr());
         return known->single ? wrap_array(std::move(results.front()), type)
                              : wrap_arrays(std::move(results), type);
@@ -238,7 +243,8 @@ class FusedCalls {
             all.push_back(result);
         }
         const WorkScope device(all);
-        known->run.fusion->run_into(to, {given.inputs.data(), given.count}, current_stream());
+        known->run.fusion->run_into(to, {given.inputs.data(), given.count}, known->constants(given),
+                                    current_stream());
     }
 
     static nb::object wrap_arrays(std::vector<Array> results, PyTypeObject *type) {
@@ -271,18 +277,42 @@ class FusedCalls {
     struct Argument {
         ScalarType type{};     ///< of an array
         nb::object constant{}; ///< null for an array
+        bool is_open = false;  ///< a number of the type of `constant`, with any value
+
+        bool fits(nb::handle given, const Array *array) const {
+            if (array != nullptr)
+                return !constant && array->dtype().scalar() == type;
+            if (is_open)
+                return Py_TYPE(given.ptr()) == Py_TYPE(constant.ptr());
+            return constant && is_same_constant(given.ptr(), constant.ptr());
+        }
+    };
+    struct Given {
+        std::array<nb::handle, most_arguments> arguments, objects;
+        std::array<const Array *, most_arguments> arrays{}, inputs;
+        std::size_t count = 0; ///< of the arrays
     };
     struct Known {
         std::array<Argument, most_arguments> arguments;
         std::size_t count;
         nb::object program; ///< keeps the program alive
         Runner run;
+        std::vector<std::pair<std::size_t, std::size_t>> places; ///< as of remember()
         bool single;
-    };
-    struct Given {
-        std::array<nb::handle, most_arguments> arguments, objects;
-        std::array<const Array *, most_arguments> arrays{}, inputs;
-        std::size_t count = 0; ///< of the arrays
+
+        /// The constants of the Fusion in this call.
+        std::vector<Scalar> constants(const Given &given) const {
+            const std::span<const Scalar> own = run.fusion->constants();
+            std::vector<Scalar> constants(own.begin(), own.end());
+            for (const auto &[constant, argument] : places)
+                constants.at(constant) = number_of(given.arguments.at(argument));
+            return constants;
+        }
+        std::vector<Array> results(const Given &given) const {
+            const std::span<const Array *const> inputs(given.inputs.data(), given.count);
+            return places.empty() ? run(inputs, current_stream())
+                                  : run.fusion->run(inputs, constants(given), current_stream());
+        }
     };
 
     /// Null if no program is known. The objects of `given` live as long as `arguments`.
@@ -307,13 +337,8 @@ class FusedCalls {
         const nb::ft_lock_guard lock(mutex_);
         for (const Known &known : known_) {
             bool fits = known.count == arguments.size();
-            for (std::size_t i = 0; fits && i < arguments.size(); ++i) {
-                const Argument &wanted = known.arguments[i];
-                fits = arrays[i] != nullptr
-                           ? !wanted.constant && arrays[i]->dtype().scalar() == wanted.type
-                           : wanted.constant &&
-                                 is_same_constant(arguments[i].ptr(), wanted.constant.ptr());
-            }
+            for (std::size_t i = 0; fits && i < arguments.size(); ++i)
+                fits = known.arguments[i].fits(arguments[i], arrays[i]);
             if (fits)
                 return &known;
         }
@@ -343,17 +368,25 @@ struct CallObjects {
 };
 
 /// Returns an array, or a tuple if there are several results.
-template <class Program>
-nb::object fusion_run(const Program &self, nb::sequence arrays, nb::handle stream) {
+template <class Program, class... Constants>
+nb::object fusion_run(const Program &self, nb::sequence arrays, nb::handle stream,
+                      const Constants &...constants) {
     CallObjects objects;
     objects.add_inputs(arrays);
     const WorkScope device(objects.all);
     const PythonAllocatorScope scope(PythonAllocatorScope::inherited(objects.all));
-    std::vector<Array> results = self.run(objects.inputs, stream_ref(stream));
+    std::vector<Array> results = self.run(objects.inputs, constants..., stream_ref(stream));
     PyTypeObject *const type = objects.all.empty() ? nullptr : Py_TYPE(objects.all[0].ptr());
     if (results.size() == 1)
         return wrap_array(std::move(results[0]), type);
     return FusedCalls::wrap_arrays(std::move(results), type);
+}
+
+nb::object fusion_run_with(const Fusion &self, nb::sequence arrays, nb::handle stream,
+                           nb::handle constants) {
+    return constants.is_none()
+               ? fusion_run(self, arrays, stream)
+               : fusion_run(self, arrays, stream, scalars_of(nb::cast<nb::list>(constants)));
 }
 
 void fusion_run_into(const Fusion &self, nb::sequence results, nb::sequence arrays,
@@ -483,7 +516,8 @@ void bind_array_algorithms(nb::module_ &module) {
     nb::class_<Fusion>(module, "_Fusion", "Several elementwise operations in one kernel.")
         .def("__init__", fusion_init, nb::arg("inputs"), nb::arg("steps"), nb::arg("results"),
              nb::arg("constants"))
-        .def("run", fusion_run<Fusion>, nb::arg("arrays"), nb::arg("stream").none() = nb::none())
+        .def("run", fusion_run_with, nb::arg("arrays"), nb::arg("stream").none() = nb::none(),
+             nb::arg("constants").none() = nb::none())
         .def("run_into", fusion_run_into, nb::arg("results"), nb::arg("arrays"),
              nb::arg("constants").none() = nb::none())
         .def("run_into_parts", fusion_run_into_parts, nb::arg("result"), nb::arg("arrays"))
@@ -505,7 +539,8 @@ void bind_array_algorithms(nb::module_ &module) {
     nb::class_<FusedCalls>(module, "_FusedCalls",
                            "Calls a fused function again with known types and constants.")
         .def(nb::init<>())
-        .def("_remember", &FusedCalls::remember)
+        .def("_remember", &FusedCalls::remember, nb::arg("arguments"), nb::arg("program"),
+             nb::arg("single"), nb::arg("open"), nb::arg("places"))
         .def("__call__", &FusedCalls::call)
         .def("into", &FusedCalls::into, nb::arg("results"), nb::arg("arguments"),
              "Writes the results to arrays. For functions of arrays without reductions; see "

@@ -1,5 +1,7 @@
 """pycuda.fuse: the same bits as the function without it, for types, layouts and broadcasting."""
 
+import math
+
 import numpy as np
 import pytest
 from marks import slow
@@ -89,6 +91,107 @@ def test_numbers_of_numpy():
     for number in 2 * [*divisors, np.bool_(True), np.complex64(2j), np.complex64(2)]:
         same_bits(fused(x, number), x / number)
         same_bits(fused(x, type(number)(number)), x / number)
+
+
+def counted(function):
+    """The function, and a list that gets an element whenever Python runs it."""
+    runs = []
+
+    def traced(*arguments):
+        runs.append(arguments)
+        return function(*arguments)
+
+    return pycuda.fuse(traced), runs
+
+
+@pytest.mark.parametrize("kind", [float, complex, np.float32, np.float64, np.int16])
+def test_numbers_that_vary_are_traced_once(kind):
+    fused, runs = counted(
+        lambda a, x, y: a * x + np.multiply(y, a) - np.where(x > 0, a, x)
+    )
+    plain = lambda a, x, y: a * x + np.multiply(y, a) - gpuarray.where(x > 0, a, x)  # noqa: E731
+    x, y = numbers(300, "f"), numbers(300, "f", 1)
+    stream = cuda.Stream()
+    same_bits(fused(kind(2), x, y), plain(kind(2), x, y))
+    first = len(runs)
+    for value in (3, 0, -2, 2, 7, 5):
+        same_bits(fused(kind(value), x, y), plain(kind(value), x, y))
+        result = gpuarray.empty_like(fused(kind(value), x, y))
+        fused.into((result,), kind(value), x, y)
+        same_bits(result, plain(kind(value), x, y))
+        same_bits(fused(kind(value), x, y, stream=stream), plain(kind(value), x, y))
+    assert len(runs) == first
+    fused(1, x, y)  # another type
+    assert len(runs) > first
+
+
+#: Functions that use the value of a number in Python.
+VALUES_USED = {
+    "branch": lambda a, x: x + 1 if a > 2 else x - 1,
+    "branch on truth": lambda a, x: x + 1 if a else x - 1,
+    "equality": lambda a, x: x + 1 if a == 2 else x - 1,
+    "mathematics": lambda a, x: x * math.sqrt(a),
+    "arithmetic": lambda a, x: x * (1 - a),
+    "numpy": lambda a, x: x * np.sqrt(a),
+    "array of the host": lambda a, x: x * np.asarray(a)[()],
+    "method": lambda a, x: x * a.real + a.is_integer(),
+    "range": lambda a, x: sum((x for _ in range(int(a))), 0 * x),
+    "format": lambda a, x: x * float(f"{a:.3f}"),
+    "conversion": lambda a, x: x * float(a),
+    "rounding": lambda a, x: x * round(a) + math.floor(a),
+    "type": lambda a, x: x * 2 if type(a) is float else x * a,
+    "dict": lambda a, x: x * {2.0: 5, 3.0: 7}.get(a, 9),
+    "and an operand": lambda a, x: a * x if a < 3 else a - x,
+    "minimum": lambda a, x: x * min(a, 3.0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VALUES_USED)
+def test_numbers_whose_values_are_used(name):
+    function = VALUES_USED[name]
+    fused, x = pycuda.fuse(function), numbers(100, "d")
+    for value in 2 * (2.0, 3.0, 2.5, 0.0, 3.0, 1.0):
+        np.testing.assert_array_equal(fused(value, x).get(), function(value, x).get())
+
+
+def test_one_of_two_numbers_varies():
+    fused, runs = counted(lambda a, b, x: a * x if b > 0 else a - x)
+    x = numbers(100, "f")
+    for a, b in [(1.0, 2.0), (2.0, 2.0), (2.0, -1.0), (3.0, -1.0), (4.0, 2.0)]:
+        same_bits(fused(a, b, x), a * x if b > 0 else a - x)
+    assert len({arguments[1] for arguments in runs if type(arguments[0]) is float}) == 2
+    count = len(runs)
+    same_bits(fused(9.0, 2.0, x), 9.0 * x)
+    assert len(runs) == count
+
+
+def test_numbers_by_keyword_vary():
+    fused = pycuda.fuse(lambda x, *, a=1.0: a * x)
+    x = numbers(100, "f")
+    for a in (2.0, 3.0, np.float32(3), 2.0):
+        same_bits(fused(x, a=a), a * x)
+
+
+def test_numbers_of_a_reduction():
+    fused = pycuda.fuse(lambda a, x: (a * x).sum())
+    x = gpuarray.arange(10, dtype=np.float64)
+    for a in (2.0, 3.0, 2.0):
+        assert float(fused(a, x)) == 45 * a
+
+
+def test_varying_numbers_keep_errors_and_types():
+    fused = pycuda.fuse(lambda a, x: x + a)
+    x = gpuarray.arange(5, dtype=np.int8)
+    assert fused(1.0, x).dtype == fused(2.0, x).dtype == (x + 1.0).dtype
+    assert fused(np.int64(1), x).dtype == fused(np.int64(1000), x).dtype == np.int64
+    for value in (1, 300):
+        if value == 300:
+            with pytest.raises(OverflowError):
+                fused(value, x)
+        else:
+            same_bits(fused(value, x), x + value)
+    with pytest.raises(FusionError):
+        pycuda.fuse(lambda a, x: a)(1.0, x)
 
 
 def test_into_arrays():

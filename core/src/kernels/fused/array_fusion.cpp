@@ -260,6 +260,14 @@ static bool have_equal_types(std::span<const Scalar> a, std::span<const Scalar> 
     });
 }
 
+std::vector<Array> Fusion::run(std::span<const Array *const> inputs,
+                               std::span<const Scalar> constants, StreamRef stream) const {
+    if (have_equal_types(constants, constants_))
+        return run({}, inputs, constants, stream);
+    return Fusion(inputs_, steps_, results_, {constants.begin(), constants.end()})
+        .run(inputs, stream);
+}
+
 void Fusion::run_into(std::span<const Array> results, std::span<const Array *const> inputs,
                       std::span<const Scalar> constants, StreamRef stream) const {
     if (results.size() != results_.size())

@@ -141,7 +141,9 @@ def _quantiles_of_all(rows, q, method: str, kind):
         first = int(place)
         if interpolates:
             ends = (elements[first], elements[first + 1], last)
-            _interpolated.into((result[i],), *ends, place - first, kind)
+            share = place - first
+            side = 0 if share == 0 else 1 if share < 0.5 else 2
+            _interpolated.into((result[i],), *ends, share, 1 - share, side, kind)
         else:  # the quantile is an element, also for integers and the shares 0 and 1
             result[i] = elements[first]
     if not interpolates and rows.dtype.kind == "f":
@@ -298,16 +300,19 @@ def _mean_of_two(low, high, last):
 
 
 @fuse
-def _interpolated(low, high, last, share, kind):
+def _interpolated(low, high, last, share, rest, side, kind):
     """As :func:`_interpolate` for one share, and NaN if the last element is NaN. If a quantile is an element,
-    the next element is not used, because it may be infinite."""
+    the next element is not used, because it may be infinite.
+
+    rest: 1 - share. side: 0 for the share 0, 1 for shares below a half, else 2.
+    """
     is_float = low.dtype.kind == "f"
     low, high = low.astype(kind), high.astype(kind)
-    if share == 0:
+    if side == 0:
         result = low
     else:
         step = high - low
-        near = low + step * share if share < 0.5 else high - step * (1 - share)
+        near = low + step * share if side == 1 else high - step * rest
         result = where(low == high, low, near)
     return where(np.isnan(last), kind.type(np.nan), result) if is_float else result
 

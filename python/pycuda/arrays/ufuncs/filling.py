@@ -10,50 +10,24 @@ import functools
 import numpy as np
 
 from pycuda import _driver
-from pycuda.arrays.ufuncs.tracing import Trace, Traced
+from pycuda.arrays.ufuncs.tracing import Placeholder, Trace, Traced
 
 TYPE_CHECKING = False  # type checkers take it as True; `typing` is slow to import
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class _Number:
-    """Replaces a number while a function is traced. Python cannot compute with it, only operations on the index can."""
-
-    __slots__ = ("place", "value")
-
-    def __init__(self, place: int, value) -> None:
-        self.place = place
-        self.value = value
-
-
-class _Trace(Trace):
-    """A trace that remembers where its constants are numbers of the call."""
-
-    def __init__(self, dtypes) -> None:
-        super().__init__(dtypes)
-        self.numbers: list[
-            tuple[int, int]
-        ] = []  # place in the constants, and of the number
-
-    def operand(self, value) -> int:
-        if isinstance(value, _Number):
-            self.numbers.append((len(self.constants), value.place))
-            value = value.value
-        return super().operand(value)
-
-
 class Index:
     """The index of an element in C order, while a function is traced."""
 
-    def __init__(self, trace: _Trace) -> None:
+    def __init__(self, trace: Trace) -> None:
         self._trace = trace
 
     def range(self, start, step, dtype) -> Traced:
         """``start + index * step``, computed in ``dtype``. Numbers must have this type."""
         trace, dtype = self._trace, np.dtype(dtype)
         start, step = (
-            trace.operand(one if isinstance(one, _Number) else dtype.type(one))
+            trace.operand(one if isinstance(one, Placeholder) else dtype.type(one))
             for one in (start, step)
         )
         trace.steps.append(("arange", [start, step], dtype))
@@ -65,9 +39,9 @@ class _Plan:
     """The program of a function for a type of the elements and types of the numbers."""
 
     def __init__(self, function, dtype, numbers) -> None:
-        trace = _Trace([dtype])
+        trace = Trace([dtype])
         result = function(
-            Index(trace), dtype, *(_Number(k, one) for k, one in enumerate(numbers))
+            Index(trace), dtype, *(Placeholder(k, one) for k, one in enumerate(numbers))
         )
         if result.dtype != dtype:
             result = result.astype(dtype)

@@ -13,6 +13,7 @@ import numpy as np
 
 from pycuda import _driver
 from pycuda._driver import ArrayBase
+from pycuda.arrays.ufuncs.number_arguments import NumberArgument, can_vary
 from pycuda.arrays.ufuncs.tracing import (
     FusionError,
     Reduction,
@@ -124,32 +125,33 @@ def _is_reduction(trace: Trace, number: int) -> bool:
     )
 
 
-class _Plan:
-    """A function that is traced for certain argument types: the kernels' program and the results."""
+class _Traced:
+    """A function that is traced for a call, and what it returned.
 
-    def __init__(self, function, args, kwargs) -> None:
-        arrays = [
-            one for one in (*args, *kwargs.values()) if isinstance(one, ArrayBase)
-        ]
+    varying: the numbers of the arguments that are traced as a :class:`NumberArgument`.
+    """
+
+    def __init__(self, function, args, kwargs, varying=()) -> None:
+        given = [*args, *kwargs.values()]
+        arrays = [one for one in given if isinstance(one, ArrayBase)]
         if not arrays:
             raise FusionError(
                 "a fused function must be called with at least one GPUArray"
             )
-        trace = Trace(array.dtype for array in arrays)
+        self.trace = trace = Trace(array.dtype for array in arrays)
+        self.varying = [NumberArgument(place, given[place]) for place in varying]
         numbers = iter(range(len(arrays)))
-
-        def stand_in(value):
-            return (
-                Traced(trace, next(numbers)) if isinstance(value, ArrayBase) else value
-            )
-
+        for place, one in enumerate(given):
+            if isinstance(one, ArrayBase):
+                given[place] = Traced(trace, next(numbers))
+        for one in self.varying:
+            given[one.place] = one
         returned = function(
-            *(stand_in(one) for one in args),
-            **{name: stand_in(one) for name, one in kwargs.items()},
+            *given[: len(args)], **dict(zip(kwargs, given[len(args) :], strict=True))
         )
         self.single = not isinstance(returned, (tuple, list))
-        values = [returned] if self.single else list(returned)
-        for value in values:
+        self.values = [returned] if self.single else list(returned)
+        for value in self.values:
             if not isinstance(value, Traced):
                 raise FusionError(
                     f"a fused function must return values computed from its arrays, not {type(value).__name__}"
@@ -157,13 +159,52 @@ class _Plan:
         # An argument that is returned unchanged, and a value that is returned twice, are copied, because results
         # are new arrays.
         seen: set[int] = set()
-        for k, value in enumerate(values):
+        for k, value in enumerate(self.values):
             if value._number < len(arrays) or value._number in seen:
-                values[k] = trace.add("copy", value)
+                self.values[k] = trace.add("copy", value)
             seen.add(value._number)
-        self.program = _program(trace, values)
+
+    def has_reductions(self) -> bool:
+        return any(isinstance(step, Reduction) for step in self.trace.steps)
+
+    def records(self) -> tuple:
+        """All that the program depends on."""
+        constants = [(type(one), repr(one)) for one in self.trace.constants]
+        results = [value._number for value in self.values]
+        return self.trace.types, self.trace.steps, constants, results, self.single
+
+
+def _traced(function, args, kwargs) -> _Traced:
+    """Trace a function, with as many varying numbers as possible."""
+    plain = _Traced(function, args, kwargs)
+    varying = [k for k, one in enumerate((*args, *kwargs.values())) if can_vary(one)]
+    while varying and not plain.has_reductions():
+        try:
+            traced = _Traced(function, args, kwargs, varying)
+        except Exception:  # noqa: BLE001 -- the function needs a number: it did not fail with one above
+            break
+        unused = [one.place for one in traced.varying if not one.is_used]
+        if len(unused) < len(varying):
+            varying = unused
+            continue
+        if traced.records() != plain.records():  # for example because of type(number)
+            break
+        return traced
+    return plain
+
+
+class _Plan:
+    """A function that is traced for certain argument types: the kernels' program and the results."""
+
+    def __init__(self, function, args, kwargs) -> None:
+        traced = _traced(function, args, kwargs)
+        self.single = traced.single
+        self.program = _program(traced.trace, traced.values)
         # The positions of the arrays, if all arguments were passed by position.
         self.places = [i for i, one in enumerate(args) if isinstance(one, ArrayBase)]
+        self.varying = tuple([one.place for one in traced.varying])
+        self.constants = traced.trace.constants
+        self.numbers = traced.trace.numbers
 
     def arrays(self, args, kwargs):
         """The arrays among the arguments of a call."""
@@ -174,8 +215,21 @@ class _Plan:
             args = [*args, *named]
         return args
 
+    def constants_of(self, args, kwargs):
+        """The constants of a program without reductions in a call; None for those of the trace."""
+        if not self.numbers:
+            return None
+        given, constants = [*args, *kwargs.values()], list(self.constants)
+        for constant, argument in self.numbers:
+            constants[constant] = given[argument]
+        return constants
+
     def run(self, args, kwargs, stream):
-        results = self.program.run(self.arrays(args, kwargs), stream)
+        arrays, constants = self.arrays(args, kwargs), self.constants_of(args, kwargs)
+        if constants is None:
+            results = self.program.run(arrays, stream)
+        else:
+            results = self.program.run(arrays, stream, constants)
         return results if self.single or type(results) is tuple else (results,)
 
 
@@ -193,6 +247,17 @@ def _kind(value):
         type(value),
         repr(value) if isinstance(value, (float, complex, np.number)) else value,
     )
+
+
+def _key(kinds, names, varying=()) -> tuple:
+    """The key of a plan: the kinds of the arguments, of varying numbers the type alone."""
+    kinds = list(kinds)
+    for place in varying:
+        kinds[place] = (kinds[place][0], _VARIES)
+    return (*kinds, *names)
+
+
+_VARIES = object()
 
 
 def _is_plain(value) -> bool:
@@ -217,6 +282,7 @@ class FusedFunction(_driver._FusedCalls):
         functools.update_wrapper(self, function)
         self._function = function
         self._plans: dict = {}
+        self._varying: tuple[tuple[int, ...], ...] = ()  # of the plans
 
     def __repr__(self) -> str:
         name = getattr(self._function, "__name__", repr(self._function))
@@ -246,7 +312,8 @@ class FusedFunction(_driver._FusedCalls):
     # A call with arrays of known types does not come here: see into() of _FusedCalls.
     def _into(self, results, *args) -> None:
         plan = self._plan(args, {})
-        plan.program.run_into(results, [args[i] for i in plan.places])
+        arrays = [args[i] for i in plan.places]
+        plan.program.run_into(results, arrays, plan.constants_of(args, {}))
 
     def into_parts(self, result, *arrays) -> None:
         """Call the function with the elements of the arrays' last axes, as many arrays without this axis each.
@@ -278,17 +345,26 @@ class FusedFunction(_driver._FusedCalls):
         return self._plan(args, kwargs).run(args, kwargs, stream)
 
     def _plan(self, args, kwargs) -> _Plan:
-        key = tuple([_kind(one) for one in args])
-        if kwargs:
-            key += tuple((name, _kind(one)) for name, one in kwargs.items())
-        plan = self._plans.get(key)
+        given = (*args, *kwargs.values())
+        kinds, names = [_kind(one) for one in given], (*kwargs,)
+        # First the plans of which some numbers vary: the types of these are in their keys, and not the values.
+        for varying in self._varying:
+            if all(place < len(given) and can_vary(given[place]) for place in varying):
+                plan = self._plans.get(_key(kinds, names, varying))
+                if plan is not None:
+                    return plan
+        plan = self._plans.get(_key(kinds, names))
         if plan is None:
             plan = _Plan(self._function, args, kwargs)
             if len(self._plans) >= _MOST_PLANS:
                 self._plans.clear()
-            self._plans[key] = plan
+            self._plans[_key(kinds, names, plan.varying)] = plan
+            if plan.varying and plan.varying not in self._varying:
+                self._varying = (*self._varying, plan.varying)
             if not kwargs and all(map(_is_plain, args)):
-                self._remember(args, plan.program, plan.single)
+                self._remember(
+                    args, plan.program, plan.single, plan.varying, plan.numbers
+                )
         return plan
 
     def __get__(self, instance, owner=None):
@@ -298,8 +374,10 @@ class FusedFunction(_driver._FusedCalls):
 def fuse(function: Callable) -> FusedFunction:
     """Compile a function of elementwise operations and reductions to a few kernels.
 
-    The function is run once with placeholders for each combination of its arguments' types (and of the values
-    of arguments that are not arrays). Other values that the function reads, such as a global variable or an attribute
+    The function is run a few times with placeholders for each combination of its arguments' types, and of the values of
+    arguments that are neither arrays nor varying numbers. A float, a complex number or a number of NumPy varies if the
+    function has no reductions and uses the number in operations on elements only: then a call with another value runs no
+    Python code. Other values that the function reads, such as a global variable or an attribute
     of an object, are constants: their values during this run. Pass a number that changes as an argument. The run
     records operators, the elementwise functions of ``gpuarray`` and numpy, ``where``, ``clip``, ``astype``, other fused
     functions, and the reductions ``sum``, ``prod``, ``min``, ``max``, ``any``, ``all``, ``mean``, ``var``, ``std``,

@@ -50,6 +50,19 @@ class Reduction:
         return (self.name, self.axes, self.keepdims, self.dtype, self.mean_of_less)
 
 
+class Placeholder:
+    """Replaces a number of the call while a function is traced. Only operations on traced values can use it.
+
+    place: the number of the argument. value: the number.
+    """
+
+    __slots__ = ("place", "value")
+
+    def __init__(self, place: int, value) -> None:
+        self.place = place
+        self.value = value
+
+
 class Trace:
     """The operations that a function has applied to its arrays so far.
 
@@ -62,9 +75,14 @@ class Trace:
         self.arrays = len(self.types)
         self.steps: list[tuple | Reduction] = []
         self.constants: list = []
+        # Constants that are numbers of the call: places in `constants`, and of the arguments.
+        self.numbers: list[tuple[int, int]] = []
 
     def operand(self, value) -> int:
         """The number of a value; for a constant, the bitwise complement of its number."""
+        if isinstance(value, Placeholder):
+            self.numbers.append((len(self.constants), value.place))
+            value = value.value
         if isinstance(value, Traced):
             if value._trace is not self:
                 raise FusionError("a fused function cannot use a value of another call")

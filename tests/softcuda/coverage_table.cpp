@@ -118,7 +118,7 @@ std::string shared_reason(const std::string &reason, const std::string &spelling
 
 std::string state_of(const Row &row) {
     if (row.supported == row.total)
-        return "yes";
+        return ptx::syntax_of(*row.form).starts_with("multimem") ? "fails" : "yes";
     std::map<std::string, std::vector<std::string>> by_reason;
     for (const auto &[reason, spellings] : row.refused)
         for (const std::string &spelling : spellings)
@@ -159,6 +159,9 @@ std::string to_markdown(const Table &table) {
            "combinations of its modifiers (its *variants*), and compiles them. A test checks that "
            "the table is current.\n\n"
            "- `yes`: softcuda runs all variants.\n"
+           "- `fails`: a kernel with this instruction runs, unless a thread executes it: no memory "
+           "is "
+           "multicast memory.\n"
            "- `refused`: a module with this instruction is not loaded. The error names the "
            "instruction and the line.\n"
            "- Operands: `=` is a destination. `T` `U` `V` `X` are the first to the fourth type, "

@@ -72,8 +72,14 @@ void emit_fault(WarpEmitter &w, rt::Fault kind) {
 }
 
 void emit_trap(WarpEmitter &w, const ir::Instruction &i) {
-    emit_fault(w, i.attributes.immediate == ir::kTrapNoFunction ? rt::Fault::NoFunction
-                                                                : rt::Fault::Trap);
+    switch (i.attributes.immediate) {
+    case ir::kTrapNoFunction:
+        return emit_fault(w, rt::Fault::NoFunction);
+    case ir::kTrapNoInstruction:
+        return emit_fault(w, rt::Fault::InvalidInstruction);
+    default:
+        return emit_fault(w, rt::Fault::Trap);
+    }
 }
 
 // CUDA guarantees no minimum time; a fiber uses it best by letting others run.

@@ -100,6 +100,7 @@ void Context::remove_objects() {
 
 void Context::tear_down(Pending pending) {
     active_ = false;
+    ++life_;
     if (pending == Pending::Drop)
         interrupt();
     // Another thread may add a command at the same time.

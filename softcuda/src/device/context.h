@@ -44,6 +44,8 @@ class Context : public std::enable_shared_from_this<Context> {
     void set_flags(unsigned flags) noexcept { flags_ = flags; }
 
     [[nodiscard]] bool active() const noexcept { return active_.load(); }
+    /// How often the context was torn down: its memory and modules are those of one life.
+    [[nodiscard]] std::uint64_t life() const noexcept { return life_.load(); }
     /// Makes a torn-down context usable again, with the initial state.
     void activate();
 
@@ -116,6 +118,7 @@ class Context : public std::enable_shared_from_this<Context> {
     std::uint64_t id_;
     std::atomic<unsigned> flags_;
     std::atomic<bool> active_{true};
+    std::atomic<std::uint64_t> life_{0};
     std::atomic<int> sticky_{CUDA_SUCCESS};
     std::atomic<int> passing_{CUDA_SUCCESS};
     std::atomic<std::uint64_t> interrupts_{0};

@@ -190,8 +190,10 @@ std::shared_ptr<Compilation> Function::find_or_begin_locked(const compiler::Shap
     return compilations_.back().compilation;
 }
 
+bool Module::outlives_context() const noexcept { return context_.life() != life_; }
+
 Module::Module(Context &context, std::shared_ptr<compiler::Program> program)
-    : context_(context), program_(std::move(program)) {
+    : context_(context), life_(context.life()), program_(std::move(program)) {
     for (std::size_t index = 0; index < program_->kernels().size(); index++)
         functions_.push_back(std::make_unique<Function>(*this, index));
     try {

@@ -111,6 +111,8 @@ class Module {
     ~Module();
 
     [[nodiscard]] Context &context() const noexcept { return context_; }
+    /// Whether the context was reset or destroyed, and the memory of the variables with it.
+    [[nodiscard]] bool outlives_context() const noexcept;
     [[nodiscard]] compiler::Program &program() const noexcept { return *program_; }
     [[nodiscard]] const std::vector<std::unique_ptr<Function>> &functions() const noexcept {
         return functions_;
@@ -143,6 +145,7 @@ class Module {
     void release_variables() noexcept;
 
     Context &context_;
+    std::uint64_t life_; ///< of the context
     std::shared_ptr<compiler::Program> program_;
     std::vector<std::uint64_t> symbols_; ///< 0: not in memory, because only a client can ask for it
     std::uint64_t first_function_ = 0;   ///< before the address of the first one; 0: none is taken

@@ -211,9 +211,14 @@ Float flushed_result(Opcode opcode, int mode, Operands<Float> in, Float result) 
     return std::fabs(large) < Float(0x1p-62) ? std::copysign(Float(0), result) : result;
 }
 
+float quieted(float result) { return result; } // has one NaN
+double quieted(double result) {
+    return std::isnan(result) ? as_double(bits_of(result) | Bits{1} << 51) : result;
+}
+
 template <typename Float> Float smaller_or_larger(bool minimum, Float a, Float b) {
     if (std::isnan(a))
-        return b;
+        return quieted(b);
     if (std::isnan(b))
         return a;
     if (a == 0 && b == 0)

@@ -1,5 +1,6 @@
 // lower_control.cpp -- branches, returns, and the ends of threads.
 #include "ir/lower_families.h"
+#include "ir/trap.h"
 
 namespace softcuda::ir {
 
@@ -44,6 +45,16 @@ void give_back(FunctionLowering &f) {
     f.add_edges(f.builder().append(Opcode::Return, {}, values));
 }
 
+/// No address is one of multicast memory.
+void fail_multicast(FunctionLowering &f, const ptx::Instruction &i) {
+    f.builder().append(Opcode::Trap, {.immediate = kTrapNoInstruction}, {});
+    if (i.opcode != ptx::Opcode::MultimemLdReduce)
+        return;
+    const Scalar type = scalar(i.modifiers.type());
+    for (const ptx::Operand &destination : elements(i.operand(0)))
+        f.write(destination, f.constant(register_class(type), 0), type);
+}
+
 } // namespace
 
 void lower_control(FunctionLowering &f, const ptx::Instruction &i) {
@@ -59,6 +70,10 @@ void lower_control(FunctionLowering &f, const ptx::Instruction &i) {
     case ptx::Opcode::Nanosleep:
         f.builder().append(Opcode::Nanosleep, {}, {f.read(i.operand(0), Scalar::U32)});
         return;
+    case ptx::Opcode::MultimemLdReduce:
+    case ptx::Opcode::MultimemSt:
+    case ptx::Opcode::MultimemRed:
+        return fail_multicast(f, i);
     default:
         f.builder().append(Opcode::Trap, {}, {});
     }

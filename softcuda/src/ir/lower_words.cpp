@@ -331,6 +331,9 @@ LoweringRule lowering_rule(const ptx::Instruction &instruction) {
     case Trap:
     case Brkpt:
     case Nanosleep:
+    case MultimemLdReduce:
+    case MultimemSt:
+    case MultimemRed:
         return {lower_control, Effect::Branch};
     case Call:
         return {lower_call, Effect::Branch};

@@ -19,21 +19,31 @@ bool is_plain_constant(Value *value, bool zero_too) {
     return !number->isZero() || (zero_too && !number->isNegative());
 }
 
-/// Without xorsign. A number is preferred to NaN; -0 is less than +0.
+/// The NaN of an f64 operation: quiet.
+Value *quieted(Emitter &e, Value *x) {
+    Value *raw = e.as_int(x);
+    Value *quiet = e.ir.CreateOr(raw, e.integer(raw, std::uint64_t{1} << 51));
+    return e.ir.CreateSelect(e.is_nan(x), e.as_float(quiet), x);
+}
+
+/// Without xorsign. A number is preferred to NaN; -0 is less than +0. Of two NaNs, the last.
 Value *pick(Emitter &e, bool minimum, Value *a, Value *b) {
+    const auto is_better = [&](Value *x, Value *y) {
+        return minimum ? e.ir.CreateFCmpOLT(x, y) : e.ir.CreateFCmpOGT(x, y);
+    };
     // In max(x, +0), x = -0 returns the second operand, which is right.
     if (is_plain_constant(a, /*zero_too=*/!minimum))
         std::swap(a, b);
-    Value *better = minimum ? e.ir.CreateFCmpOLT(a, b) : e.ir.CreateFCmpOGT(a, b);
-    Value *result = e.ir.CreateSelect(better, a, b); // b if one is NaN or both are equal
     if (is_plain_constant(b, /*zero_too=*/!minimum))
-        return result;
+        return e.ir.CreateSelect(is_better(a, b), a, b);      // b if a is NaN or both are equal
+    Value *result = e.ir.CreateSelect(is_better(b, a), b, a); // a if one is NaN
     // Equal numbers have equal bits, except zeros, of which `or` keeps -0 and `and` +0.
     Value *x = e.as_int(a), *y = e.as_int(b);
     Value *zero =
         e.ir.CreateBitCast(minimum ? e.ir.CreateOr(x, y) : e.ir.CreateAnd(x, y), a->getType());
     result = e.ir.CreateSelect(e.ir.CreateFCmpOEQ(a, b), zero, result);
-    return e.ir.CreateSelect(e.is_nan(b), a, result);
+    result = e.ir.CreateSelect(e.is_nan(a), b, result);
+    return Emitter::bits(a) == 64 ? quieted(e, result) : result;
 }
 
 /// neg and abs of f64 are sums in the hardware: a NaN becomes quiet, with its own sign.
@@ -41,9 +51,7 @@ Value *change_sign(Emitter &e, Opcode opcode, Value *x) {
     Value *result = opcode == Opcode::Neg ? e.ir.CreateFNeg(x) : e.fabs(x);
     if (Emitter::bits(x) == 32)
         return result; // canonicalize_nan() does this
-    Value *raw = e.as_int(x);
-    Value *quiet = e.ir.CreateOr(raw, e.integer(raw, std::uint64_t{1} << 51));
-    return e.ir.CreateSelect(e.is_nan(x), e.as_float(quiet), result);
+    return e.ir.CreateSelect(e.is_nan(x), quieted(e, x), result);
 }
 
 /// The range of a float's bits, without the sign, in a test of its class.

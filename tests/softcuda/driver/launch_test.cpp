@@ -367,6 +367,44 @@ TEST_F(LaunchTest, AfterAResetALibraryIsLoadedAgainAlsoIfAGraphHasItsKernel) {
     cuGraphDestroy(graph); // its handle may have ended with the context
 }
 
+TEST_F(LaunchTest, AfterAResetGraphsOfTheContextAreRefused) {
+    CUdeviceptr memory = allocate(4);
+    int value = 7;
+    void *arguments[] = {&memory, &value};
+    CUDA_KERNEL_NODE_PARAMS kernel = {};
+    kernel.func = function("store");
+    kernel.gridDimX = kernel.gridDimY = kernel.gridDimZ = 1;
+    kernel.blockDimX = kernel.blockDimY = kernel.blockDimZ = 1;
+    kernel.kernelParams = arguments;
+    CUDA_MEMSET_NODE_PARAMS fill = {};
+    fill.dst = memory;
+    fill.elementSize = 4;
+    fill.width = fill.height = 1;
+    CUcontext context = nullptr;
+    ASSERT_EQ(cuCtxGetCurrent(&context), CUDA_SUCCESS);
+    CUgraph graphs[2] = {};
+    CUgraphExec instances[2] = {}, late = nullptr;
+    CUgraphNode node = nullptr;
+    for (CUgraph &graph : graphs)
+        ASSERT_EQ(cuGraphCreate(&graph, 0), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphAddKernelNode(&node, graphs[0], nullptr, 0, &kernel), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphAddMemsetNode(&node, graphs[1], nullptr, 0, &fill, context), CUDA_SUCCESS);
+    for (int i : {0, 1}) {
+        ASSERT_EQ(cuGraphInstantiate(&instances[i], graphs[i], 0), CUDA_SUCCESS);
+        ASSERT_EQ(cuGraphLaunch(instances[i], nullptr), CUDA_SUCCESS);
+    }
+
+    ASSERT_EQ(cuDevicePrimaryCtxReset(0), CUDA_SUCCESS);
+    ASSERT_EQ(cuGraphInstantiate(&late, graphs[0], 0), CUDA_SUCCESS);
+    for (CUgraphExec graph : {instances[0], instances[1], late}) {
+        EXPECT_EQ(cuGraphLaunch(graph, nullptr), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+        EXPECT_EQ(cuGraphExecDestroy(graph), CUDA_SUCCESS);
+    }
+    for (CUgraph graph : graphs)
+        EXPECT_EQ(cuGraphDestroy(graph), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS); // no work has failed
+}
+
 TEST_F(LaunchTest, OccupancyIsThatOfTheArchitecture) {
     int blocks = 0;
     ASSERT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function("add"), 256, 0),

@@ -308,7 +308,8 @@ GraphExec::Steps GraphExec::steps_of(const Graph &graph) {
 }
 
 GraphExec::GraphExec(const Graph &graph, std::uint64_t flags)
-    : flags_(flags), references_(std::make_shared<UserReferences>(graph.references)),
+    : made_in_(current_context::get()), life_(made_in_ ? made_in_->life() : 0), flags_(flags),
+      references_(std::make_shared<UserReferences>(graph.references)),
       conditions_(graph.conditions), steps_(std::make_shared<Steps>(steps_of(graph))) {
     for (const Step &step : *steps_)
         if (const std::shared_ptr<UpdatableNode> node = step.updatable())
@@ -382,10 +383,13 @@ std::vector<std::size_t> GraphExec::order_of(const Steps &steps, Schedule *sched
     return order;
 }
 
-void GraphExec::check_grids(const Steps &steps) {
+void GraphExec::check_kernels(const Steps &steps) {
     for (const Step &step : steps) {
         const auto *kernel = std::get_if<KernelWork>(&step.work);
-        require(!step.enabled || !kernel || !kernel->has_no_blocks(), CUDA_ERROR_INVALID_VALUE);
+        if (!step.enabled || !kernel)
+            continue;
+        require(!kernel->has_no_blocks(), CUDA_ERROR_INVALID_VALUE);
+        require(!kernel->function->module().outlives_context(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
     }
 }
 
@@ -459,8 +463,11 @@ void GraphExec::upload() {
 
 void GraphExec::launch(Stream &stream) {
     std::lock_guard one_launch(launch_mutex_);
+    // After a reset, copies and fills would reach memory that was freed.
+    require(&stream.context() != made_in_ || made_in_->life() == life_,
+            CUDA_ERROR_CONTEXT_IS_DESTROYED);
     upload();
-    check_grids(*steps());
+    check_kernels(*steps());
     change_owners();
     if (last_launch_)
         last_launch_->hold(stream);
@@ -491,7 +498,7 @@ void GraphExec::enqueue_nodes(Stream &stream, GraphEnvironment *environment) {
         conditions = conditions_;
         references = references_;
     }
-    check_grids(*steps);
+    check_kernels(*steps);
     for (const std::shared_ptr<Condition> &condition : conditions)
         Condition::enqueue_default(stream, condition);
     const std::shared_ptr<const check::GraphPlace::Before> before = edges_of(*steps);

@@ -232,8 +232,9 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
     [[nodiscard]] std::shared_ptr<const Steps> steps();
     [[nodiscard]] Steps &steps_to_change();
     static Steps steps_of(const Graph &graph);
-    /// Throws Error(invalid value) for a kernel without blocks.
-    static void check_grids(const Steps &steps);
+    /// Throws Error(invalid value) for a kernel without blocks, Error(context is destroyed) for a
+    /// kernel whose context was reset.
+    static void check_kernels(const Steps &steps);
     /// Throws Error(invalid value) if memory of the last launch is not freed, or if memory to free
     /// is not allocated.
     void change_owners();
@@ -248,6 +249,8 @@ class GraphExec : public std::enable_shared_from_this<GraphExec> {
     template <class Use> void for_each_updatable(Use &&use);
     [[nodiscard]] bool launches_graphs();
 
+    const Context *made_in_;  ///< current when the graph was instantiated, or null
+    std::uint64_t life_;      ///< of this context
     std::mutex launch_mutex_; ///< serialises launches
     std::optional<Event> last_launch_;
     std::atomic<bool> uploaded_{false};

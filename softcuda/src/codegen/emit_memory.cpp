@@ -5,6 +5,7 @@
 #include "codegen/address.h"
 #include "codegen/answer.h"
 #include "codegen/called_access.h"
+#include "codegen/column_writer.h"
 #include "codegen/counts.h"
 #include "codegen/lane_access.h"
 #include "codegen/masked_access.h"
@@ -291,12 +292,21 @@ Values load_placed(WarpEmitter &w, const Placed &placed, const Element &element)
 Values store_placed(WarpEmitter &w, const Placed &placed, const Element &element,
                     const Values &values) {
     const Address &address = placed.accessed;
-    auto scattered = [&] {
+    auto at_once = [&] {
         scatter(w, address, element, values);
         return Values{};
     };
+    auto scattered = [&] {
+        if (placed.plan.row_step == 0)
+            return at_once();
+        const auto keep = [&] {
+            w.kernel.columns->keep(w, placed.plan, address, values[0]);
+            return Values{};
+        };
+        return either(w, shares_cache_sets(w, address), keep, at_once);
+    };
     auto packed_or_scattered = [&] {
-        if (!may_pack(w, address, element.count))
+        if (placed.plan.row_step != 0 || !may_pack(w, address, element.count))
             return scattered();
         return either(
             w, turns_out_packed(w, address),

@@ -2,6 +2,7 @@
 
 #include "codegen/kernel_emitter.h"
 
+#include "codegen/column_writer.h"
 #include "codegen/counts.h"
 #include "codegen/debug_frame.h"
 #include "codegen/generate.h"
@@ -14,7 +15,8 @@ namespace softcuda::codegen {
 KernelEmitter::KernelEmitter(CodeModule &module_code, const KernelPlan &plan_to_emit)
     : code(module_code), plan(plan_to_emit), tier(code_of(plan.tier.tier)), builder(code.context),
       scopes(code.context), frame(code, builder, scopes, plan), scratch(builder, frame, plan),
-      block_values(builder, frame), privatized_tables(*this), called_operations(*this),
+      block_values(builder, frame), privatized_tables(*this),
+      columns(std::make_unique<ColumnWriter>(*this)), called_operations(*this),
       counts(plan.request.counts ? std::make_unique<Counts>(*this) : nullptr) {}
 
 KernelEmitter::~KernelEmitter() = default;

@@ -9,6 +9,7 @@
 //     scratch            memory for values of each warp across barriers
 //     block_values       values that all warps of a block share
 //     privatized_tables  tables that replace a variable in which a region counts
+//     columns            values of stores that are written at the end of a region
 //     called_operations  operations that are functions in a large kernel
 //     counts             counters of profiled kernels
 //     debug_frame        data for a debugger
@@ -34,6 +35,7 @@ namespace softcuda::codegen {
 
 using warp::KernelPlan;
 
+class ColumnWriter;
 class Counts;
 class DebugFrame;
 
@@ -56,6 +58,7 @@ class KernelEmitter {
     ScratchMemory scratch;
     BlockValues block_values;
     PrivatizedTables privatized_tables;
+    const std::unique_ptr<ColumnWriter> columns;
     CalledOperations called_operations;
     const std::unique_ptr<Counts> counts; ///< null if nothing is counted
     analysis::PatternTable patterns;

@@ -133,18 +133,25 @@ class LaneRows {
 
     /// The reverse of whole_pieces().
     void store_whole_pieces(llvm::ArrayRef<llvm::Value *> values, std::uint64_t extra) {
-        for (unsigned first = 0; first < kLanes; first += count_ * pieces_) {
-            llvm::SmallVector<llvm::Value *, 4> rows;
-            for (llvm::Value *value : values)
-                rows.push_back(lane_range(w_.b, value, first, count_ * pieces_));
-            for (unsigned done = 1; done < count_; done *= 2)
-                rows = interleaved(rows);
-            for (unsigned row = 0; row < count_; ++row)
-                for (unsigned piece = 0; piece < pieces_; ++piece)
-                    store(lane_range(w_.b, rows[row], piece * count_, count_),
-                          first + piece * count_ + row, extra);
-        }
+        for (unsigned first = 0; first < kLanes; first += lanes_at_once())
+            store_whole_pieces(values, extra, first);
     }
+
+    /// Of lanes_at_once() lanes from `first` on.
+    void store_whole_pieces(llvm::ArrayRef<llvm::Value *> values, std::uint64_t extra,
+                            unsigned first) {
+        llvm::SmallVector<llvm::Value *, 4> rows;
+        for (llvm::Value *value : values)
+            rows.push_back(lane_range(w_.b, value, first, count_ * pieces_));
+        for (unsigned done = 1; done < count_; done *= 2)
+            rows = interleaved(rows);
+        for (unsigned row = 0; row < count_; ++row)
+            for (unsigned piece = 0; piece < pieces_; ++piece)
+                store(lane_range(w_.b, rows[row], piece * count_, count_),
+                      first + piece * count_ + row, extra);
+    }
+
+    [[nodiscard]] unsigned lanes_at_once() const { return count_ * pieces_; }
 
     /// The reverse of half_pieces().
     void store_half_pieces(llvm::ArrayRef<llvm::Value *> values) {
@@ -340,6 +347,19 @@ void scatter_rows(WarpEmitter &w, const Address &address, llvm::ArrayRef<llvm::V
                 rows.store_whole_pieces(values.slice(done, of_store), std::uint64_t{done} * bytes);
         return Values{};
     });
+}
+
+void store_columns(WarpEmitter &w, llvm::Value *places, llvm::ArrayRef<llvm::Value *> values) {
+    llvm::Type *element = values[0]->getType()->getScalarType();
+    const auto bytes = static_cast<unsigned>(element->getPrimitiveSizeInBits() / 8);
+    const auto place = [&](unsigned lane, std::uint64_t extra) {
+        return w.b.CreateConstGEP1_64(w.b.getInt8Ty(), place_of(w, places, lane), extra);
+    };
+    LaneRows rows(w, place, element, kPiece / bytes);
+    for (unsigned first = 0; first < kLanes; first += rows.lanes_at_once())
+        for (unsigned done = 0; done < values.size(); done += kPiece / bytes)
+            rows.store_whole_pieces(values.slice(done, kPiece / bytes), std::uint64_t{done} * bytes,
+                                    first);
 }
 
 } // namespace softcuda::codegen

@@ -50,4 +50,9 @@ void scatter_singly(WarpEmitter &w, const Address &address, llvm::Value *values,
 /// lane.
 void scatter_rows(WarpEmitter &w, const Address &address, llvm::ArrayRef<llvm::Value *> values);
 
+/// Stores adjacent elements of all lanes, without masks: `places` is <32 x i64>, the address of
+/// each lane's first element. `values`: one vector over the lanes for each element of 4 or 8 bytes,
+/// whole pieces of 16 bytes. Some lanes at a time store all their elements.
+void store_columns(WarpEmitter &w, llvm::Value *places, llvm::ArrayRef<llvm::Value *> values);
+
 } // namespace softcuda::codegen

@@ -17,6 +17,7 @@
 // first or the last warp begins. Values that a warp needs after the barrier are saved in
 // WorkerState::scratch, each in an array over the warps.
 
+#include "codegen/column_writer.h"
 #include "codegen/kernel_emitter.h"
 #include "codegen/warp_emitter.h"
 #include "codegen/watch.h"
@@ -116,8 +117,18 @@ llvm::Function *RegionLoops::emit(const std::string &name) {
 }
 
 void RegionLoops::emit_block(llvm::BasicBlock *next_block) {
+    const auto run_warp = [&](const Turn &turn) { emit_warp(0, turn, {}); };
+    if (!plan_.has_regions() && kernel_.columns->has_columns(0)) {
+        llvm::BasicBlock *ran = frame_.new_block("warps.done");
+        kernel_.columns->emit_start(0);
+        emit_warps(0, ran, run_warp);
+        b_.SetInsertPoint(ran);
+        kernel_.columns->emit_end(0);
+        b_.CreateBr(next_block);
+        return;
+    }
     if (!plan_.has_regions())
-        return emit_warps(0, next_block, [&](const Turn &turn) { emit_warp(0, turn, {}); });
+        return emit_warps(0, next_block, run_warp);
     if (plan_.lockstep.holds)
         return emit_in_lockstep(next_block);
     emit_generations(next_block);
@@ -204,6 +215,7 @@ void RegionLoops::emit_in_lockstep(llvm::BasicBlock *next_block) {
         llvm::BasicBlock *barrier = frame_.new_block("barrier");
         b_.SetInsertPoint(starts[r]);
         b_.CreateStore(b_.getInt32(~0u), next_region);
+        kernel_.columns->emit_start(r);
         emit_warps(r, barrier, [&](const Turn &turn) {
             emit_warp(r, turn, [&](unsigned behind) {
                 b_.CreateStore(b_.getInt32(behind), next_region);
@@ -212,6 +224,7 @@ void RegionLoops::emit_in_lockstep(llvm::BasicBlock *next_block) {
         });
         b_.SetInsertPoint(barrier);
         kernel_.privatized_tables.emit_end(r);
+        kernel_.columns->emit_end(r);
         watch_pass(kernel_, true);
         publish_barrier_sum();
         kernel_.block_values.publish();

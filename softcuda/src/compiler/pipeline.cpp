@@ -30,6 +30,7 @@
 #include "transform/prepare.h"
 #include "transform/specialize.h"
 #include "transform/split_pointers.h"
+#include "warp/column_stores.h"
 #include "warp/join_loads.h"
 #include "warp/print_plan.h"
 
@@ -224,6 +225,9 @@ constexpr AnalysisPass kAnalyses[] = {
     {"join-loads", Optional, "warp/join_loads.cpp",
      "Joins accesses to adjacent elements by lanes without a pattern, and those of the elements of adjacent structures.",
      warp::join_loads, warp::print_access_plans},
+    {"column-stores", Optional, "warp/column_stores.cpp codegen/column_writer.cpp",
+     "Finds stores in which each column of a thread block writes adjacent elements: the columns are written after the last warp.",
+     warp::find_column_stores, warp::print_access_plans},
     {"whole-warps", Optional, "warp/whole_warps.cpp",
      "Chooses basic blocks that get a second version of code, for all lanes of a warp.", warp::choose_whole_warps, warp::print_whole_warps},
 };

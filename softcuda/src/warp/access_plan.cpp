@@ -476,6 +476,8 @@ std::string to_text(const AccessPlan &plan) {
         out += plan.joined_by->results.empty()
                    ? ", stored with a later one"
                    : ", loaded with " + ir::to_text(*plan.joined_by->result());
+    if (plan.row_step != 0)
+        out += ", by columns, rows " + std::to_string(plan.row_step) + " apart";
     if (plan.variable)
         out += ", in " + plan.variable->name;
     const std::string prefetch = to_text(plan.prefetch);

@@ -99,6 +99,9 @@ struct AccessPlan {
     /// warp's number.
     std::optional<WarpLine> line;
     PrefetchPlan prefetch;
+    /// Of a store by columns (warp/column_stores.h): the bytes from a row of threads to the next
+    /// one. 0: not such a store.
+    std::int64_t row_step = 0;
     /// Of shared and local memory in a kernel that reports its accesses: the variable that the
     /// address is computed from, if there is exactly one.
     const ir::LocalVariable *variable = nullptr;

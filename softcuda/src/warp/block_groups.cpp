@@ -110,6 +110,7 @@ class Growths {
         case Opcode::Sub:
             return sum(of(i.operand(0)), times(of(i.operand(1)), ~std::uint64_t{0}));
         case Opcode::Neg:
+        case Opcode::Not:
             return times(of(i.operand(0)), ~std::uint64_t{0});
         case Opcode::Shl:
             return i.operand(1)->constant && i.operand(1)->bits < 64
@@ -501,6 +502,11 @@ void plan_block_groups(KernelPlan &plan) {
     groups.row_warps = std::max(1u, plan.launch.block[0] / analysis::kLanes);
     if (plan.launch.block[0] % analysis::kLanes != 0)
         groups.row_warps = 1;
+}
+
+std::optional<std::int64_t> growth_by_row(const KernelPlan &plan, const Value *value) {
+    const Growth growth = Growths(plan, Index::Row).of(value);
+    return growth.is(Growth::Kind::Constant) ? std::optional(growth.amount) : std::nullopt;
 }
 
 std::string print_block_groups(const KernelPlan &plan) {

@@ -20,7 +20,10 @@
 // measures both (rt/group_probe.h).
 #pragma once
 
+#include "ir/ir.h"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -40,6 +43,11 @@ struct BlockGroups {
     std::uint32_t blocks = 1; ///< the most blocks of a group
     std::string reason;       ///< as text
 };
+
+/// The amount by which a value grows from a row of threads (threadIdx.y) to the next one, if it is
+/// the same everywhere. A guess at the borders of arrays.
+[[nodiscard]] std::optional<std::int64_t> growth_by_row(const KernelPlan &plan,
+                                                        const ir::Value *value);
 
 /// Chooses the order. Kernels whose warps wait for each other, or whose results may depend on the
 /// order of their blocks, have groups of one block.

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "call.h"
+#include "count.h"
 #include "openblas.h"
 #include "session.h"
 
@@ -34,13 +35,13 @@ template <class Context> struct HandleCall {
         : handle(checked(handle)), function(function) {}
 
     /// Throws Failure unless the device can use `count` bytes from `address`.
-    void bytes(const void *address, std::int64_t count, const char *what) const {
-        if (count > 0)
-            handle.session.check_memory(address, static_cast<std::size_t>(count), what);
+    void bytes(const void *address, Count count, const char *what) const {
+        require(count.get() >= 0, what);
+        handle.session.check_memory(address, static_cast<std::size_t>(count.get()), what);
     }
     /// The same for elements.
-    template <class T> void check(const T *address, std::int64_t count, const char *what) const {
-        bytes(address, count * static_cast<std::int64_t>(sizeof(T)), what);
+    template <class T> void check(const T *address, Count count, const char *what) const {
+        bytes(address, count * sizeof(T), what);
     }
     /// Puts `work` into the handle's stream. `operations` is the number of multiplications, about.
     /// The library's computations use all threads if its context has needs_openblas.
@@ -110,11 +111,6 @@ template <class... Sizes> double operations(Sizes... sizes) {
     return (static_cast<double>(sizes) * ...);
 }
 
-/// The number of elements from the first to the last of a matrix.
-inline std::int64_t extent(std::int64_t rows, std::int64_t columns, std::int64_t leading) {
-    return rows > 0 && columns > 0 ? (columns - 1) * leading + rows : 0;
-}
-
 /// The number for OpenBLAS, whose integers have 32 bits. Throws Failure(not supported).
 inline int narrow(std::int64_t value) {
     if (value != static_cast<int>(value))
@@ -123,8 +119,9 @@ inline int narrow(std::int64_t value) {
 }
 
 /// Throws Failure unless an address of a batch, read while the stream runs, has this many elements.
-template <class T> void check_batched(const T *data, std::int64_t count, const char *what) {
-    if (count > 0 && !is_readable(data, static_cast<std::size_t>(count) * sizeof(T)))
+template <class T> void check_batched(const T *data, Count count, const char *what) {
+    const Count bytes = count * sizeof(T);
+    if (bytes.get() > 0 && !is_readable(data, static_cast<std::size_t>(bytes.get())))
         throw Failure(statuses.execution_failed,
                       std::string(what) + " of a batch is no memory of a device");
 }

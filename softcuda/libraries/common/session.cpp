@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <limits>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -188,16 +189,20 @@ void Session::check_memory(const void *address, std::size_t bytes, const char *w
         return;
     const CurrentContext current(context_);
     auto next = reinterpret_cast<CUdeviceptr>(address);
-    const CUdeviceptr end = next + bytes;
-    while (next < end) { // neighbouring allocations may be mapped one after the other
+    std::size_t left = bytes;
+    while (true) { // neighbouring allocations may be mapped one after the other
         CUdeviceptr base = 0;
         std::size_t size = 0;
         if (address == nullptr || cuMemGetAddressRange(&base, &size, next) != CUDA_SUCCESS)
             throw Failure(statuses.execution_failed,
                           std::string(what) + " must be device memory of " + std::to_string(bytes) +
-                              " bytes, but has " + std::to_string(bytes - (end - next)));
+                              " bytes, but has " + std::to_string(bytes - left));
         // The rest of an allocation's last 256 bytes is memory, too, as on a GPU.
-        next = base + (size + 255) / 256 * 256;
+        const std::size_t usable = base + (size + 255) / 256 * 256 - next;
+        if (left <= usable)
+            return;
+        left -= usable;
+        next += usable;
     }
 }
 
@@ -206,11 +211,22 @@ bool is_readable(const void *address, std::size_t bytes) noexcept {
         return true;
     if (address == nullptr)
         return false;
-    char kept[2];
-    iovec here[] = {{kept, 1}, {kept + 1, 1}};
-    auto *first = static_cast<char *>(const_cast<void *>(address));
-    iovec there[] = {{first, 1}, {first + bytes - 1, 1}};
-    return process_vm_readv(getpid(), here, 2, there, 2, 0) == 2;
+    constexpr std::size_t page = 4096, most = 256;
+    const auto first = reinterpret_cast<std::uintptr_t>(address);
+    if (bytes - 1 > std::numeric_limits<std::uintptr_t>::max() - first)
+        return false;
+    const std::uintptr_t last = first + bytes - 1;
+    char kept[most];
+    iovec there[most];
+    for (std::uintptr_t next = first; next <= last;) { // one byte of each page
+        std::size_t count = 0;
+        for (; count < most && next <= last; next = (next / page + 1) * page)
+            there[count++] = {reinterpret_cast<void *>(next), 1};
+        const iovec here = {kept, count};
+        if (process_vm_readv(getpid(), &here, 1, there, count, 0) != static_cast<ssize_t>(count))
+            return false;
+    }
+    return true;
 }
 
 } // namespace softlib

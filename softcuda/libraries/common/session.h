@@ -77,8 +77,8 @@ class Session {
     std::mutex running_; ///< held while work runs in the calling thread
 };
 
-/// Whether the process can read the first and the last of `bytes` bytes. For addresses that are
-/// known only while a stream runs, when the driver cannot be asked.
+/// Whether the process can read `bytes` bytes. Asks the kernel for each page. For addresses that
+/// are known only while a stream runs, when the driver cannot be asked.
 [[nodiscard]] bool is_readable(const void *address, std::size_t bytes) noexcept;
 
 } // namespace softlib

@@ -84,7 +84,7 @@ void pack(const Call &call, int mode, std::int64_t n, T *packed, T *a, std::int6
           Packing packing) {
     const int uplo = fill(mode);
     require(n >= 0 && lda >= std::max<std::int64_t>(1, n), "n, lda");
-    call.check(packed, n * (n + 1) / 2, "AP");
+    call.check(packed, softlib::triangle(n), "AP");
     call.check(a, extent(n, n, lda), "A");
     call.enqueue(operations(n, n), [=] {
         T *next = packed;
@@ -177,9 +177,9 @@ void vectors_of_strides(const Call &call, int op, std::int64_t m, std::int64_t n
     const Scalar<T> first(call, alpha, "alpha"), second(call, beta, "beta");
     if (m == 0 || n == 0 || count == 0)
         return;
-    call.check(a, extent(m, n, lda) + (count - 1) * stride_a, "A");
-    call.check(x, extent(op == 0 ? n : m, incx) + (count - 1) * stride_x, "x");
-    call.check(y, extent(op == 0 ? m : n, incy) + (count - 1) * stride_y, "y");
+    call.check(a, extent_of_batch(extent(m, n, lda), stride_a, count), "A");
+    call.check(x, extent_of_batch(extent(op == 0 ? n : m, incx), stride_x, count), "x");
+    call.check(y, extent_of_batch(extent(op == 0 ? m : n, incy), stride_y, count), "y");
     call.enqueue(operations(m, n, count), [=] {
         const T one = first.get(), two = second.get();
         for (std::int64_t i = 0; i < count; ++i)

@@ -2,6 +2,7 @@
 // batched and strided.
 #include "gemm.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -47,17 +48,18 @@ struct Strides {
     std::int64_t count = 1;
 };
 
-void check_matrix(const Call &call, const void *data, ElementType type, std::int64_t extent,
+/// Checks the matrices of a batch, of which each has `each` elements from the first to the last.
+/// With a negative stride, the first matrix is the last one in memory.
+void check_matrix(const Call &call, const void *data, ElementType type, Count each,
                   std::int64_t stride, std::int64_t count, const char *what) {
-    if (extent == 0 || count == 0)
+    if (each.get() == 0 || count == 0)
         return;
-    const std::int64_t last = (count - 1) * stride;
-    const auto size = static_cast<std::int64_t>(softlib::size_of(type));
-    const char *const first =
-        static_cast<const char *>(data) + std::min<std::int64_t>(last, 0) * size;
-    call.handle.session.check_memory(data == nullptr ? nullptr : first,
-                                     static_cast<std::size_t>((extent + std::abs(last)) * size),
-                                     what);
+    const Count size = softlib::size_of(type);
+    const Count last = Count(count - 1) * softlib::absolute(stride) * size;
+    auto first = reinterpret_cast<std::uintptr_t>(data);
+    if (data != nullptr && stride < 0)
+        first -= static_cast<std::uintptr_t>(last.get());
+    call.bytes(reinterpret_cast<const void *>(first), last + each * size, what);
 }
 
 void product(const Call &call, const Shape &shape, const Types &types, const void *alpha,
@@ -99,15 +101,14 @@ void product_of_batch(const Call &call, const Shape &shape, const Types &types, 
     call.check(c, count, "the addresses of C");
     call.enqueue(operations(shape.m, shape.n, shape.k, count), [=] {
         for (std::int64_t i = 0; i < count; ++i) {
-            check_batched(static_cast<const char *>(a[i]),
-                          shape.extent_a() * static_cast<std::int64_t>(softlib::size_of(types.a)),
-                          "A");
-            check_batched(static_cast<const char *>(b[i]),
-                          shape.extent_b() * static_cast<std::int64_t>(softlib::size_of(types.b)),
-                          "B");
-            check_batched(static_cast<const char *>(c[i]),
-                          shape.extent_c() * static_cast<std::int64_t>(softlib::size_of(types.c)),
-                          "C");
+            const auto check = [](const void *data, ElementType type, Count count,
+                                  const char *what) {
+                check_batched(static_cast<const char *>(data), count * softlib::size_of(type),
+                              what);
+            };
+            check(a[i], types.a, shape.extent_a(), "A");
+            check(b[i], types.b, shape.extent_b(), "B");
+            check(c[i], types.c, shape.extent_c(), "C");
             multiply(shape, types, first.address(), a[i], b[i], second.address(), c[i]);
         }
     });
@@ -140,6 +141,11 @@ void product_of_groups(const Call &call, const Groups<I> &groups, const Types &t
                        const void *alpha, const void *const *a, const void *const *b,
                        const void *beta, void *const *c) {
     require(groups.count >= 0, "the number of groups");
+    const void *const arrays[] = {groups.op_a, groups.op_b, groups.m,   groups.n,
+                                  groups.k,    groups.lda,  groups.ldb, groups.ldc,
+                                  groups.size, alpha,       beta};
+    const bool is_null = std::ranges::find(arrays, nullptr) != std::end(arrays);
+    require(groups.count == 0 || !is_null, "the arrays of the groups");
     const std::size_t bytes = softlib::size_of(types.scale);
     std::int64_t done = 0;
     for (I i = 0; i < groups.count; ++i) {

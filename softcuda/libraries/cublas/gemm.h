@@ -16,13 +16,13 @@ struct Shape {
 
     /// Throws Failure(invalid value).
     void check() const;
-    [[nodiscard]] std::int64_t extent_a() const {
+    [[nodiscard]] Count extent_a() const {
         return op_a == 0 ? extent(m, k, lda) : extent(k, m, lda);
     }
-    [[nodiscard]] std::int64_t extent_b() const {
+    [[nodiscard]] Count extent_b() const {
         return op_b == 0 ? extent(k, n, ldb) : extent(n, k, ldb);
     }
-    [[nodiscard]] std::int64_t extent_c() const { return extent(m, n, ldc); }
+    [[nodiscard]] Count extent_c() const { return extent(m, n, ldc); }
 };
 
 /// The types of a product: of its matrices, of alpha and beta, and in which it is computed.

@@ -27,8 +27,10 @@ namespace softcublas {
 using softlib::check_batched;
 using softlib::checked;
 using softlib::Complex;
+using softlib::Count;
 using softlib::DoubleComplex;
 using softlib::extent;
+using softlib::extent_of_batch;
 using softlib::Failure;
 using softlib::is_complex;
 using softlib::narrow;
@@ -76,11 +78,6 @@ void give_result(const Call &call, double operations, Result *address, Work work
         return call.handle.session.run(call.function, write);
     call.check(address, 1, "result");
     call.enqueue(operations, write);
-}
-
-/// The number of elements from the first to the last of a vector.
-inline std::int64_t extent(std::int64_t n, std::int64_t stride) {
-    return n > 0 ? 1 + (n - 1) * (stride < 0 ? -stride : stride) : 0;
 }
 
 /// OpenBLAS's constants for those of cuBLAS. For real elements, conjugation is no operation.

@@ -33,13 +33,13 @@ template <class T>
 void check_host(const T *data, std::int64_t rows, std::int64_t columns, Size leading,
                 const char *what) {
     require(static_cast<std::int64_t>(leading) >= std::max<std::int64_t>(1, rows), what);
-    if (!softlib::is_readable(
-            data, static_cast<Size>(extent(rows, columns, static_cast<std::int64_t>(leading))) *
-                      sizeof(T)))
-        throw Failure(statuses.invalid_value, what);
+    const Count bytes = extent(rows, columns, static_cast<std::int64_t>(leading)) * sizeof(T);
+    require(softlib::is_readable(data, static_cast<Size>(bytes.get())), what);
 }
 
-int size(Size value) { return narrow(static_cast<std::int64_t>(value)); }
+int size(Size value) {
+    return narrow(static_cast<std::int64_t>(std::min<Size>(value, Count::most().get())));
+}
 
 template <class T>
 void multiply(int op_a, int op_b, Size m, Size n, Size k, const T *alpha, const T *a, Size lda,
@@ -72,6 +72,8 @@ template <Name name, class T, class F>
 void square(int mode, int op, Size n, Size k, const F *alpha, const T *a, Size lda, const F *beta,
             T *c, Size ldc) {
     const int triangle = fill(mode), trans = operation<T>(op);
+    // Complex: a symmetric update is not conjugated, a Hermitian one is.
+    require(!is_complex<T> || op == 0 || op == (std::is_same_v<F, T> ? 1 : 2), "operation");
     require(alpha != nullptr && beta != nullptr, "alpha, beta");
     const int order = size(n), inner = size(k);
     check_host(a, op == 0 ? order : inner, op == 0 ? inner : order, lda, "A");
@@ -85,6 +87,8 @@ template <Name name, class T, class F>
 void square_of_two(int mode, int op, Size n, Size k, const T *alpha, const T *a, Size lda,
                    const T *b, Size ldb, const F *beta, T *c, Size ldc) {
     const int triangle = fill(mode), trans = operation<T>(op);
+    // Complex: a symmetric update is not conjugated, a Hermitian one is.
+    require(!is_complex<T> || op == 0 || op == (std::is_same_v<F, T> ? 1 : 2), "operation");
     require(alpha != nullptr && beta != nullptr, "alpha, beta");
     const int order = size(n), inner = size(k);
     check_host(a, op == 0 ? order : inner, op == 0 ? inner : order, lda, "A");
@@ -112,6 +116,12 @@ template <class T>
 void multiply_triangle(int side, int mode, int op, int diag, Size m, Size n, const T *alpha,
                        const T *a, Size lda, const T *b, Size ldb, T *c, Size ldc) {
     const int rows = size(m), columns = size(n);
+    static_cast<void>(side_of(side));
+    static_cast<void>(fill(mode));
+    static_cast<void>(operation<T>(op));
+    static_cast<void>(diagonal(diag));
+    require(alpha != nullptr, "alpha");
+    check_host(a, side == 0 ? rows : columns, side == 0 ? rows : columns, lda, "A");
     check_host(b, rows, columns, ldb, "B");
     check_host(c, rows, columns, ldc, "C");
     for (Size j = 0; b != c && j < n; ++j)
@@ -139,7 +149,7 @@ XT_DEFINE(DeviceSelect, (XtHandle handle, int count, int *devices), {
     int existing = 0;
     softlib::check_driver(cuInit(0), "cuInit");
     softlib::check_driver(cuDeviceGetCount(&existing), "cuDeviceGetCount");
-    require(count >= 1 && devices != nullptr &&
+    require(count >= 1 && count <= existing && devices != nullptr &&
                 std::all_of(devices, devices + count,
                             [&](int device) { return device >= 0 && device < existing; }),
             "devices");

@@ -1,6 +1,8 @@
 // lapack_batched.cpp -- cuBLAS's batches of factorisations, inverses and least-squares solutions.
 #include "handle.h"
 
+#include "../common/pivots.h"
+
 #include <cstring>
 #include <string>
 #include <vector>
@@ -44,12 +46,18 @@ void factor(const Call &call, int n, T *const *a, int lda, int *pivots, int *inf
         call.check(pivots, std::int64_t{n} * count, "the pivots");
     call.check(info, count, "info");
     call.enqueue(operations(n, n, n, count), [=] {
+        // LAPACK reads the pivots again: they may not be in memory that the client can change.
+        std::vector<int> rows(static_cast<std::size_t>(n));
         for (std::int64_t i = 0; i < count; ++i) {
             check_batched(a[i], extent(n, n, lda), "A");
+            int status = 0;
             if (pivots == nullptr)
-                info[i] = factor_without_pivots(n, a[i], lda);
+                status = factor_without_pivots(n, a[i], lda);
             else
-                lapack<"?getrf", T>(&n, &n, a[i], &lda, pivots + i * n, info + i);
+                lapack<"?getrf", T>(&n, &n, a[i], &lda, rows.data(), &status);
+            if (pivots != nullptr)
+                std::ranges::copy(rows, pivots + i * n);
+            info[i] = status;
         }
     });
 }
@@ -73,6 +81,8 @@ void solve(const Call &call, int op, int n, int columns, const T *const *a, int 
         for (std::int64_t i = 0; i < count; ++i) {
             check_batched(a[i], extent(n, n, lda), "A");
             check_batched(b[i], extent(n, columns, ldb), "B");
+            if (pivots != nullptr)
+                softlib::check_pivots(pivots + i * n, n, n);
             int status = 0;
             lapack<"?getrs", T>(trans, &n, &columns, a[i], &lda,
                                 pivots != nullptr ? pivots + i * n
@@ -82,7 +92,8 @@ void solve(const Call &call, int op, int n, int columns, const T *const *a, int 
     });
 }
 
-/// The inverse of an LU factorisation in `to`, which may not be `a`.
+/// The inverse of an LU factorisation in `to`, which may not be `a`. Returns the number of the
+/// first zero pivot, or 0; as on a GPU, the inverse then has infinities and NaN.
 template <class T>
 int invert_factored(int n, const T *a, int lda, const int *pivots, T *to, int ldc) {
     const std::vector<T> identity = [&] {
@@ -91,14 +102,15 @@ int invert_factored(int n, const T *a, int lda, const int *pivots, T *to, int ld
             made[static_cast<std::size_t>(i) * static_cast<std::size_t>(n + 1)] = T{1};
         return made;
     }();
-    for (int i = 0; i < n; ++i)
+    int zero_pivot = 0;
+    for (int i = n; i-- > 0;)
         if (a[i + std::int64_t{i} * lda] == T{})
-            return i + 1;
+            zero_pivot = i + 1;
     for (std::int64_t j = 0; j < n; ++j)
         std::copy_n(identity.data() + j * n, n, to + j * ldc);
     int info = 0;
     lapack<"?getrs", T>("N", &n, &n, a, &lda, pivots, to, &ldc, &info);
-    return info;
+    return zero_pivot;
 }
 
 template <class T>
@@ -118,6 +130,8 @@ void invert(const Call &call, int n, const T *const *a, int lda, const int *pivo
         for (std::int64_t i = 0; i < count; ++i) {
             check_batched(a[i], extent(n, n, lda), "A");
             check_batched(c[i], extent(n, n, ldc), "C");
+            if (pivots != nullptr)
+                softlib::check_pivots(pivots + i * n, n, n);
             info[i] = invert_factored(n, a[i], lda,
                                       pivots != nullptr ? pivots + i * n : none.data(), c[i], ldc);
         }
@@ -137,14 +151,15 @@ void invert_plain(const Call &call, int n, const T *const *a, int lda, T *const 
     call.enqueue(operations(n, n, n, count), [=] {
         std::vector<T> copy(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
         std::vector<int> pivots(static_cast<std::size_t>(n));
+        const int lead = std::max(1, n);
         for (std::int64_t i = 0; i < count; ++i) {
             check_batched(a[i], extent(n, n, lda), "A");
             check_batched(c[i], extent(n, n, ldc), "C");
             for (std::int64_t j = 0; j < n; ++j)
                 std::copy_n(a[i] + j * lda, n, copy.data() + j * n);
-            lapack<"?getrf", T>(&n, &n, copy.data(), &n, pivots.data(), info + i);
-            if (info[i] == 0)
-                info[i] = invert_factored(n, copy.data(), n, pivots.data(), c[i], ldc);
+            lapack<"?getrf", T>(&n, &n, copy.data(), &lead, pivots.data(), info + i);
+            if (info[i] >= 0)
+                info[i] = invert_factored(n, copy.data(), lead, pivots.data(), c[i], ldc);
         }
     });
 }
@@ -158,6 +173,9 @@ void factor_qr(const Call &call, int m, int n, T *const *a, int lda, T *const *t
     call.check(a, count, "the addresses of A");
     call.check(tau, count, "the addresses of tau");
     call.enqueue(operations(m, n, n, count), [=] {
+        if (count == 0)
+            return;
+        check_batched(a[0], extent(m, n, lda), "A"); // before a workspace of n is allocated
         int size = -1, status = 0;
         T wanted{};
         lapack<"?geqrf", T>(&m, &n, static_cast<T *>(nullptr), &lda, static_cast<T *>(nullptr),
@@ -187,6 +205,10 @@ void least_squares(const Call &call, int op, int m, int n, int columns, T *const
     if (device_info != nullptr)
         call.check(device_info, count, "devInfoArray");
     call.enqueue(operations(m, n, n, count), [=] {
+        if (count == 0)
+            return;
+        check_batched(a[0], extent(m, n, lda), "A"); // before a workspace of n is allocated
+        check_batched(c[0], extent(m, columns, ldc), "C");
         int size = std::max(1, n + std::max({m, n, columns}) * 32);
         std::vector<T> work(static_cast<std::size_t>(size));
         for (std::int64_t i = 0; i < count; ++i) {

@@ -33,12 +33,13 @@ void band(const Call &call, int op, std::int64_t m, std::int64_t n, std::int64_t
           std::int64_t ku, const T *alpha, const T *a, std::int64_t lda, const T *x,
           std::int64_t incx, const T *beta, T *y, std::int64_t incy) {
     const int trans = operation<T>(op);
-    require(m >= 0 && n >= 0 && kl >= 0 && ku >= 0 && lda >= kl + ku + 1 && incx != 0 && incy != 0,
+    require(m >= 0 && n >= 0 && kl >= 0 && ku >= 0 && lda >= (Count(kl) + ku + 1).get() &&
+                incx != 0 && incy != 0,
             "m, n, kl, ku, lda, incx, incy");
     const Scalar<T> first(call, alpha, "alpha"), second(call, beta, "beta");
     if (m == 0 || n == 0)
         return;
-    call.check(a, extent(kl + ku + 1, n, lda), "A");
+    call.check(a, extent(Count(kl) + ku + 1, n, lda), "A");
     call.check(x, extent(op == 0 ? n : m, incx), "x");
     call.check(y, extent(op == 0 ? m : n, incy), "y");
     call.enqueue(operations(m, n), [=, rows = narrow(m), columns = narrow(n)] {
@@ -82,7 +83,7 @@ void rank_one(const Call &call, std::int64_t m, std::int64_t n, const T *alpha, 
 /// `stored` elements from the first to the last. The arguments after `n` are `middle`.
 template <softlib::Name name, class T, class... Middle>
 void triangular(const Call &call, int mode, int op, int diag, std::int64_t n, const T *a,
-                std::int64_t stored, T *x, std::int64_t incx, Middle... middle) {
+                Count stored, T *x, std::int64_t incx, Middle... middle) {
     const int uplo = fill(mode), trans = operation<T>(op), kind = diagonal(diag);
     require(n >= 0 && incx != 0, "n, incx");
     if (n == 0)
@@ -104,23 +105,23 @@ void triangular_full(const Call &call, int mode, int op, int diag, std::int64_t 
 template <softlib::Name name, class T>
 void triangular_band(const Call &call, int mode, int op, int diag, std::int64_t n, std::int64_t k,
                      const T *a, std::int64_t lda, T *x, std::int64_t incx) {
-    require(k >= 0 && lda >= k + 1, "k, lda");
-    triangular<name>(call, mode, op, diag, n, a, extent(k + 1, n, lda), x, incx, narrow(k), a,
-                     narrow(lda));
+    require(k >= 0 && lda > k, "k, lda");
+    triangular<name>(call, mode, op, diag, n, a, extent(Count(k) + 1, n, lda), x, incx, narrow(k),
+                     a, narrow(lda));
 }
 
 template <softlib::Name name, class T>
 void triangular_packed(const Call &call, int mode, int op, int diag, std::int64_t n, const T *a,
                        T *x, std::int64_t incx) {
-    triangular<name>(call, mode, op, diag, n, a, n * (n + 1) / 2, x, incx, a);
+    triangular<name>(call, mode, op, diag, n, a, softlib::triangle(n), x, incx, a);
 }
 
 /// y = alpha A x + beta y with a symmetric or Hermitian matrix; `middle` are the arguments between
 /// alpha and x, and the band's width before alpha is in `width`.
 template <class T, class Work>
-void symmetric_product(const Call &call, std::int64_t n, const T *alpha, const T *a,
-                       std::int64_t stored, const T *x, std::int64_t incx, const T *beta, T *y,
-                       std::int64_t incy, Work work) {
+void symmetric_product(const Call &call, std::int64_t n, const T *alpha, const T *a, Count stored,
+                       const T *x, std::int64_t incx, const T *beta, T *y, std::int64_t incy,
+                       Work work) {
     require(n >= 0 && incx != 0 && incy != 0, "n, incx, incy");
     const Scalar<T> first(call, alpha, "alpha"), second(call, beta, "beta");
     if (n == 0)
@@ -152,8 +153,8 @@ void symmetric_band(const Call &call, int mode, std::int64_t n, std::int64_t k, 
                     const T *a, std::int64_t lda, const T *x, std::int64_t incx, const T *beta,
                     T *y, std::int64_t incy) {
     const int uplo = fill(mode);
-    require(k >= 0 && lda >= k + 1, "k, lda");
-    symmetric_product(call, n, alpha, a, extent(k + 1, n, lda), x, incx, beta, y, incy,
+    require(k >= 0 && lda > k, "k, lda");
+    symmetric_product(call, n, alpha, a, extent(Count(k) + 1, n, lda), x, incx, beta, y, incy,
                       [=, size = narrow(n)](const T &one, const T &two) {
                           blas<void, name, T>(column_major, uplo, size, narrow(k), scalar(one), a,
                                               narrow(lda), x, narrow(incx), scalar(two), y,
@@ -165,7 +166,7 @@ template <softlib::Name name, class T>
 void symmetric_packed(const Call &call, int mode, std::int64_t n, const T *alpha, const T *a,
                       const T *x, std::int64_t incx, const T *beta, T *y, std::int64_t incy) {
     const int uplo = fill(mode);
-    symmetric_product(call, n, alpha, a, n * (n + 1) / 2, x, incx, beta, y, incy,
+    symmetric_product(call, n, alpha, a, softlib::triangle(n), x, incx, beta, y, incy,
                       [=, size = narrow(n)](const T &one, const T &two) {
                           blas<void, name, T>(column_major, uplo, size, scalar(one), a, x,
                                               narrow(incx), scalar(two), y, narrow(incy));
@@ -181,7 +182,7 @@ void rank_one_symmetric(const Call &call, std::int64_t n, const F *alpha, const 
     if (n == 0)
         return;
     call.check(x, extent(n, incx), "x");
-    call.check(a, lda > 0 ? extent(n, n, lda) : n * (n + 1) / 2, "A");
+    call.check(a, lda > 0 ? extent(n, n, lda) : softlib::triangle(n), "A");
     call.enqueue(operations(n, n), [=] { work(factor.get()); });
 }
 
@@ -221,7 +222,7 @@ void update_packed(const Call &call, int mode, std::int64_t n, const F *alpha, c
 /// A += alpha x y^T + alpha y x^T. `trailing` is the leading dimension, or nothing if A is packed.
 template <softlib::Name name, class T, class... Trailing>
 void rank_two(const Call &call, int mode, std::int64_t n, const T *alpha, const T *x,
-              std::int64_t incx, const T *y, std::int64_t incy, T *a, std::int64_t stored,
+              std::int64_t incx, const T *y, std::int64_t incy, T *a, Count stored,
               Trailing... trailing) {
     const int uplo = fill(mode);
     require(n >= 0 && incx != 0 && incy != 0, "n, incx, incy");

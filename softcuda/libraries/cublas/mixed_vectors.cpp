@@ -37,9 +37,10 @@ void store(ElementType type, DoubleComplex value, void *address) {
 template <class Void> class Elements {
   public:
     Elements(const Call &call, Size n, Void *first, int type, Size stride, const char *what)
-        : type_(type_of(type)), first_(first), stride_(stride),
-          start_(stride < 0 ? (1 - n) * stride : 0) {
-        call.bytes(first, extent(n, stride) * static_cast<Size>(size_of(type_)), what);
+        : type_(type_of(type)), first_(first), stride_(stride) {
+        call.bytes(first, extent(n, stride) * size_of(type_), what);
+        if (stride < 0 && n > 0)
+            start_ = (1 - narrow(n)) * stride;
     }
     [[nodiscard]] DoubleComplex get(Size i) const { return load(type_, address(i)); }
     void set(Size i, DoubleComplex value) const { store(type_, value, address(i)); }
@@ -53,7 +54,7 @@ template <class Void> class Elements {
     }
     ElementType type_;
     Void *first_;
-    Size stride_, start_;
+    Size stride_, start_ = 0;
 };
 using Input = Elements<const void>;
 using Output = Elements<void>;
@@ -65,7 +66,7 @@ class AnyScalar {
         : type_(type_of(type)) {
         require(address != nullptr, what);
         if (call.scalars_on_device()) {
-            call.bytes(address, static_cast<Size>(size_of(type_)), what);
+            call.bytes(address, size_of(type_), what);
             device_ = address;
         } else {
             value_ = load(type_, address);
@@ -89,7 +90,7 @@ void give_number(const Call &call, Size n, void *address, int result_type, Work 
     auto write = [=] { store(type, work(), address); };
     if (!call.scalars_on_device())
         return call.run(write);
-    call.bytes(address, static_cast<Size>(size_of(type)), "result");
+    call.bytes(address, size_of(type), "result");
     call.enqueue(operations(4, n), write);
 }
 

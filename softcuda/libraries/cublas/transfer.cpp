@@ -4,7 +4,7 @@
 namespace softcublas {
 namespace {
 
-constexpr std::int64_t absolute(std::int64_t value) { return value < 0 ? -value : value; }
+using softlib::absolute;
 
 /// A copy of `rows` rows of `width` bytes each; addresses of the device and the host are
 /// distinguished by the driver.
@@ -29,7 +29,8 @@ void copy_vector(std::int64_t n, std::int64_t size, const void *x, std::int64_t 
                  std::int64_t incy, const CUstream *stream = nullptr) {
     require(n >= 0 && size > 0 && incx != 0 && incy != 0, "n, the element's size, incx, incy");
     if (n > 0)
-        copy_rows(x, absolute(incx) * size, y, absolute(incy) * size, size, n, stream);
+        copy_rows(x, (absolute(incx) * size).get(), y, (absolute(incy) * size).get(), size, n,
+                  stream);
 }
 
 void copy_matrix(std::int64_t rows, std::int64_t columns, std::int64_t size, const void *a,
@@ -38,7 +39,8 @@ void copy_matrix(std::int64_t rows, std::int64_t columns, std::int64_t size, con
     require(lda >= std::max<std::int64_t>(1, rows) && ldb >= std::max<std::int64_t>(1, rows),
             "lda, ldb");
     if (rows > 0 && columns > 0)
-        copy_rows(a, lda * size, b, ldb * size, rows * size, columns, stream);
+        copy_rows(a, (Count(lda) * size).get(), b, (Count(ldb) * size).get(),
+                  (Count(rows) * size).get(), columns, stream);
 }
 
 } // namespace

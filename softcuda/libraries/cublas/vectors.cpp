@@ -1,6 +1,9 @@
 // vectors.cpp -- cuBLAS's level 1: operations on vectors.
 #include "handle.h"
 
+#include <cmath>
+#include <limits>
+
 namespace softcublas {
 namespace {
 
@@ -149,6 +152,7 @@ void rotate(const Call &call, std::int64_t n, T *x, std::int64_t incx, T *y, std
     const Scalar<S> s(call, sine, "s");
     call.check(x, extent(n, incx), "x");
     call.check(y, extent(n, incy), "y");
+    static_cast<void>(narrow(n));
     call.enqueue(operations(n), [=] {
         const Real<T> cos = c.get();
         const T sin(s.get());
@@ -212,7 +216,19 @@ void make_modified(const Call &call, T *d1, T *d2, T *x1, const T *y1, T *param)
         call.check(y1, 1, "y1");
         call.check(param, 5, "param");
     }
-    on_scalars(call, [=] { blas<void, "?rotmg", T>(d1, d2, x1, *y1, param); });
+    on_scalars(call, [=] {
+        using Limits = std::numeric_limits<T>;
+        // d1 and d2 are divided by a number that is not less than epsilon.
+        const T numbers[] = {*d1 * *x1 * *x1, *d2 * *y1 * *y1, *d1 / Limits::epsilon(),
+                             *d2 / Limits::epsilon()};
+        if (std::ranges::all_of(numbers, [](T number) { return std::isfinite(number); }))
+            return blas<void, "?rotmg", T>(d1, d2, x1, *y1, param);
+        // BLAS scales d1 and d2 until they are small enough, which infinity never is.
+        constexpr T nan = Limits::quiet_NaN();
+        *d1 = *d2 = *x1 = nan;
+        param[0] = -1; // a matrix with four elements
+        std::fill_n(param + 1, 4, nan);
+    });
 }
 
 } // namespace

@@ -13,9 +13,28 @@ using softlib::require;
 namespace softcublaslt {
 
 std::int64_t Layout::extent() const {
-    if (rows == 0 || columns == 0)
-        return 0;
-    return place(static_cast<std::int64_t>(rows) - 1, static_cast<std::int64_t>(columns) - 1) + 1;
+    const auto height = static_cast<std::int64_t>(rows), width = static_cast<std::int64_t>(columns);
+    return (order == column_order ? softlib::extent(height, width, leading)
+                                  : softlib::extent(width, height, leading))
+        .get();
+}
+
+softlib::Count Layout::bytes() const {
+    return softlib::extent_of_batch(extent(), stride, batch) * softlib::size_of(element());
+}
+
+void Layout::check() const {
+    constexpr auto most = static_cast<std::uint64_t>(softlib::Count::most().get());
+    require(rows <= most && columns <= most, "the number of rows and columns");
+    require(leading >= static_cast<std::int64_t>(order == column_order ? rows : columns),
+            "the leading dimension");
+    require(batch >= 1 && (batch == 1 || stride >= 0), "the number of matrices and the stride");
+    if (order != column_order && order != row_order)
+        throw softlib::Failure(softlib::statuses.not_supported,
+                               "this order of a matrix is not supported");
+    if (softlib::size_of(element()) == 0)
+        throw softlib::Failure(softlib::statuses.not_supported,
+                               "the element type " + std::to_string(type) + " is not supported");
 }
 
 namespace {
@@ -101,10 +120,10 @@ void get(const void *object, std::span<const Field> fields, int attribute, void 
     std::memcpy(value, static_cast<const char *>(object) + field.offset, field.size);
 }
 
-/// Makes the object in the client's memory, which has `size` bytes.
+/// Makes the object in the client's memory, which has `size` bytes. NVIDIA's structures are larger
+/// than the objects that _Create makes here, so the rest is not written.
 template <class Object> void place(Object *memory, std::size_t size, const Object &value) {
     require(memory != nullptr && size >= sizeof(Object), "the descriptor's memory");
-    std::memset(static_cast<void *>(memory), 0, size);
     std::memcpy(static_cast<void *>(memory), &value, sizeof value);
 }
 

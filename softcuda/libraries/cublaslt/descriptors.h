@@ -2,6 +2,7 @@
 // table says where each attribute is.
 #pragma once
 
+#include "../common/count.h"
 #include "../common/element.h"
 
 #include <cstddef>
@@ -28,6 +29,10 @@ struct Layout {
     }
     /// The elements from the first to the last of one matrix.
     std::int64_t extent() const;
+    /// Throws Failure unless the layout can be that of matrices.
+    void check() const;
+    /// The bytes from the first to the last of all matrices.
+    softlib::Count bytes() const;
 };
 
 /// The numbers of cublasLtEpilogue_t are sums of these.

@@ -58,8 +58,8 @@ class Scalar {
             return;
         require(address != nullptr, what);
         if (on_device) {
-            session.check_memory(address, static_cast<std::size_t>(count) * softlib::size_of(type),
-                                 what);
+            const softlib::Count bytes = softlib::Count(count) * softlib::size_of(type);
+            session.check_memory(address, static_cast<std::size_t>(bytes.get()), what);
             device_ = address;
         } else {
             std::memcpy(value_, address, softlib::size_of(type));
@@ -200,25 +200,28 @@ DEFINE(MatrixTransform,
            const auto matches = [&](const Layout &layout, int op) {
                return (op == 0 ? layout.rows : layout.columns) == result.rows &&
                       (op == 0 ? layout.columns : layout.rows) == result.columns &&
-                      (layout.order == column_order || layout.order == row_order);
+                      (layout.batch == result.batch || layout.batch == 1) &&
+                      !softlib::is_complex_type(layout.element());
            };
-           if (softlib::is_complex_type(result.element()))
+           const auto scale = static_cast<ElementType>(how.scale);
+           for (const Layout *layout : {&left, &result})
+               layout->check();
+           if (b != nullptr)
+               right.check();
+           if (softlib::size_of(scale) == 0)
+               throw Failure(softlib::statuses.not_supported, "the scale's type");
+           if (softlib::is_complex_type(result.element()) || softlib::is_complex_type(scale))
                throw Failure(softlib::statuses.not_supported,
                              "a transformation of complex matrices is not supported");
            require(matches(left, how.op_a) && (b == nullptr || matches(right, how.op_b)),
                    "the shapes and orders of the matrices");
            const auto check = [&](const void *data, const Layout &layout, const char *what) {
-               session.check_memory(
-                   data,
-                   static_cast<std::size_t>(layout.extent() + (layout.batch - 1) * layout.stride) *
-                       softlib::size_of(layout.element()),
-                   what);
+               session.check_memory(data, static_cast<std::size_t>(layout.bytes().get()), what);
            };
            check(a, left, "A");
            if (b != nullptr)
                check(b, right, "B");
            check(c, result, "C");
-           const auto scale = static_cast<ElementType>(how.scale);
            const Scalar first(session, scale, alpha, how.pointer_mode == 1, 1, "alpha");
            const Scalar second(session, scale, beta, how.pointer_mode == 1,
                                b == nullptr && beta == nullptr ? 0 : 1, "beta");

@@ -163,13 +163,7 @@ softcublas::Shape Matmul::shape() const {
 void Matmul::check() const {
     const MatmulDescription &how = description;
     for (const Layout *layout : {&layout_a, &layout_b, &layout_c, &layout_d}) {
-        if (layout->order != column_order && layout->order != row_order)
-            not_supported("this order of a matrix");
-        require(layout->leading >= static_cast<std::int64_t>(layout->order == column_order
-                                                                 ? layout->rows
-                                                                 : layout->columns) &&
-                    layout->batch >= 1,
-                "the leading dimensions and batches");
+        layout->check();
         require(layout->batch == layout_d.batch || layout->batch == 1, "the numbers of matrices");
     }
     require(how.op_a >= 0 && how.op_a <= 2 && how.op_b >= 0 && how.op_b <= 2, "transa, transb");
@@ -181,9 +175,15 @@ void Matmul::check() const {
         not_supported("a scale for each block of a matrix");
     require(how.pointer_mode >= 0 && how.pointer_mode <= 4, "pointer mode");
     const bool complex = softlib::is_complex_type(layout_d.element());
+    for (const ElementType type : {layout_c.element(), how.bias_element(layout_d.element()),
+                                   how.auxiliary_element(layout_d.element())})
+        if (softlib::size_of(type) == 0 || softlib::is_complex_type(type) != complex)
+            not_supported("a C, a bias or an auxiliary matrix of this element type");
     if (complex && how.epilogue != Plain && how.epilogue != Bias)
         not_supported("this epilogue of complex matrices");
     require((how.epilogue & (Bias | BiasGradient)) == 0 || how.bias != nullptr, "the bias");
+    require((how.epilogue & (ReluGradient | GeluGradient)) == 0 || (how.epilogue & Auxiliary) != 0,
+            "a gradient's auxiliary matrix");
     require((how.epilogue & (Auxiliary)) == 0 ||
                 (how.auxiliary != nullptr &&
                  how.auxiliary_leading >= static_cast<std::int64_t>(layout_d.rows)),
@@ -206,12 +206,7 @@ void Matmul::check() const {
 void Matmul::check_memory(const softlib::Session &session, const void *a, const void *b,
                           const void *c, const void *d) const {
     const auto check = [&](const void *data, const Layout &layout, const char *what) {
-        if (layout.extent() > 0)
-            session.check_memory(
-                data,
-                static_cast<std::size_t>(layout.extent() + (layout.batch - 1) * layout.stride) *
-                    softlib::size_of(layout.element()),
-                what);
+        session.check_memory(data, static_cast<std::size_t>(layout.bytes().get()), what);
     };
     check(a, layout_a, "A");
     check(b, layout_b, "B");
@@ -220,17 +215,29 @@ void Matmul::check_memory(const softlib::Session &session, const void *a, const 
     check(d, layout_d, "D");
     const MatmulDescription &how = description;
     const ElementType of_bias = how.bias_element(layout_d.element());
+    const auto rows = static_cast<std::int64_t>(layout_d.rows);
+    const auto array = [&](const void *data, softlib::Count each, std::int64_t stride,
+                           const char *what) {
+        require(stride >= 0, "the stride of the bias or the auxiliary matrix");
+        const softlib::Count bytes = softlib::extent_of_batch(each, stride, layout_d.batch);
+        session.check_memory(data, static_cast<std::size_t>(bytes.get()), what);
+    };
+    const auto size_of = [](ElementType type) {
+        return static_cast<std::int64_t>(softlib::size_of(type));
+    };
     if ((how.epilogue & (Bias | BiasGradient)) != 0)
-        session.check_memory(how.bias, layout_d.rows * softlib::size_of(of_bias), "the bias");
+        array(how.bias, softlib::Count(rows) * size_of(of_bias),
+              (softlib::Count(how.bias_stride) * size_of(of_bias)).get(), "the bias");
     if ((how.epilogue & Auxiliary) != 0) {
         const ElementType type = how.auxiliary_element(layout_d.element());
-        const auto elements = static_cast<std::size_t>(
-            softlib::extent(static_cast<std::int64_t>(layout_d.rows),
-                            static_cast<std::int64_t>(layout_d.columns), how.auxiliary_leading));
+        const softlib::Count elements = softlib::extent(
+            rows, static_cast<std::int64_t>(layout_d.columns), how.auxiliary_leading);
         const bool bits = (how.epilogue & (Relu | ReluGradient)) != 0;
-        session.check_memory(how.auxiliary,
-                             bits ? (elements + 7) / 8 : elements * softlib::size_of(type),
-                             "the auxiliary matrix");
+        const std::int64_t stride = how.auxiliary_stride;
+        array(how.auxiliary,
+              bits ? softlib::Count((elements + 7).get() / 8) : elements * size_of(type),
+              bits ? stride / 8 : (softlib::Count(stride) * size_of(type)).get(),
+              "the auxiliary matrix");
     }
     for (const float *scale : {how.scale_a, how.scale_b, how.scale_c, how.scale_d,
                                static_cast<const float *>(how.largest_d)})

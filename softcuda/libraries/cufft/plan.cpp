@@ -1,6 +1,8 @@
 // plan.cpp -- the layouts of a plan, and its execution.
 #include "plan.h"
 
+#include "../common/count.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -79,8 +81,14 @@ void Description::check() const {
             continue;
         require(side.stride >= 1 && side.distance >= 0, "stride, distance");
         const std::vector<std::int64_t> sizes = dimensions(*this, is_input);
-        for (std::size_t axis = 1; axis < sizes.size(); ++axis)
-            require(side.embed[axis] >= sizes[axis], "embed");
+        softlib::Count step = side.stride, extent = 1;
+        for (std::size_t axis = sizes.size(); axis-- > 0;) {
+            require(axis == 0 || side.embed[axis] >= sizes[axis], "embed");
+            extent = extent + step * (sizes[axis] - 1);
+            step = step * std::max<std::int64_t>(side.embed[axis], 0);
+        }
+        if ((extent + softlib::Count(side.distance) * (batch - 1)).get() > 1LL << 56)
+            fails("more than 2^56 elements from the first to the last");
     }
 }
 

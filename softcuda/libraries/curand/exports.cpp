@@ -6,7 +6,9 @@
 #include "poisson.h"
 #include "sobol.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 using softcurand::Engine;
@@ -145,12 +147,14 @@ int generate(const char *function, Generator generator, T *to, std::size_t count
             std::lock_guard lock(shared->mutex);
             fill(*shared->engine, to, count);
         };
+        const std::size_t most = std::numeric_limits<std::size_t>::max() / sizeof(T);
+        const std::size_t bytes = std::min(count, most) * sizeof(T);
         if (!own.session) {
-            if (to == nullptr)
+            if (!softlib::is_readable(to, bytes))
                 throw Failure(out_of_range, "");
             return work();
         }
-        own.session->check_memory(to, count * sizeof(T), "the output");
+        own.session->check_memory(to, bytes, "the output");
         own.session->enqueue(function, std::move(work), 8.0 * static_cast<double>(count),
                              softlib::Threads::One);
     });

@@ -13,12 +13,15 @@ void eigenvalues(const Call &call, int jobz, int mode, int n, T *a, int lda, Rea
     call.matrix(a, n, n, lda, "A");
     call.check(values, n, "W");
     call.check(info, 1, "devInfo");
-    auto residual = jacobi != nullptr ? jacobi->residual : nullptr;
+    const bool jacobi_form = jacobi != nullptr;
+    auto residual = jacobi_form ? jacobi->residual : nullptr;
     call.enqueue(operations(4, n, n, n), [=] {
         std::vector<T> kept;
         if (residual && jobz != 0)
             kept = packed(n, n, a, lda);
         *info = eigen<T>(job, uplo, n, a, lda, values);
+        if (jacobi_form && *info > 0)
+            *info = n + 1; // the sweeps have not converged
         if (residual)
             *residual = jobz != 0 && *info == 0
                             ? eigen_residual<T>(uplo, n, kept, packed(n, n, a, lda), values)
@@ -31,7 +34,7 @@ void eigenvalues_batch(const Call &call, int jobz, int mode, int n, T *a, int ld
                        int *info, int count) {
     const char *const job = vectors(jobz), *const uplo = fill(mode);
     require(n >= 0 && lda >= std::max(1, n) && count >= 0, "n, lda, batch size");
-    call.check(a, std::int64_t{lda} * n * count, "A");
+    call.check(a, extent_of_batch(extent(n, n, lda), std::int64_t{lda} * n, count), "A");
     call.check(values, std::int64_t{n} * count, "W");
     call.check(info, count, "info");
     call.enqueue(operations(4, n, n, n, count), [=] {
@@ -50,6 +53,12 @@ void generalised(const Call &call, int type, int jobz, int mode, int n, T *a, in
     call.check(values, n, "W");
     call.check(info, 1, "devInfo");
     call.enqueue(operations(6, n, n, n), [=] {
+        if (!is_finite(uplo, n, n, a, lda) || !is_finite(uplo, n, n, b, ldb)) {
+            const int minor = cholesky_factor(uplo, n, b, ldb); // n + k: of this order
+            *info = n + minor;
+            fill_with_nan(n, 1, values, n);
+            return fill_with_nan(n, n, a, lda);
+        }
         std::vector<Real<T>> reals(static_cast<std::size_t>(std::max(1, 3 * n)));
         with_workspace<T>([&](T *work, int *size) {
             if constexpr (is_complex<T>)

@@ -1,5 +1,8 @@
 // factor.cpp -- LU and Cholesky factorisations, their solutions and inverses.
 #include "operations.h"
+#include "spectral.h"
+
+#include "../common/pivots.h"
 
 namespace softcusolver {
 
@@ -41,6 +44,8 @@ void lu_solve(const Call &call, int op, int n, int columns, const T *a, int lda,
         call.check(pivots, n, "the pivots");
     call.check(info, 1, "devInfo");
     call.enqueue(operations(n, n, columns), [=] {
+        if (pivots != nullptr)
+            softlib::check_pivots(pivots, n, Pivot{n});
         std::vector<int> rows(static_cast<std::size_t>(n));
         for (int i = 0; i < n; ++i)
             rows[static_cast<std::size_t>(i)] =
@@ -53,7 +58,7 @@ template <class T> void cholesky(const Call &call, int mode, int n, T *a, int ld
     const char *const uplo = fill(mode);
     call.matrix(a, n, n, lda, "A");
     call.check(info, 1, "devInfo");
-    call.enqueue(operations(n, n, n) / 3, [=] { lapack<"?potrf", T>(uplo, &n, a, &lda, info); });
+    call.enqueue(operations(n, n, n) / 3, [=] { *info = cholesky_factor(uplo, n, a, lda); });
 }
 
 template <class T>
@@ -74,9 +79,17 @@ void exchange_rows(const Call &call, int n, T *a, int lda, int k1, int k2, const
                    int incx) {
     require(n >= 0 && k1 >= 1 && k2 >= k1 && incx != 0 && lda >= k2, "n, k1, k2, incx, lda");
     call.check(a, extent(k2, n, lda), "A");
-    call.check(pivots, k1 + std::int64_t{k2 - k1} * std::abs(incx), "the pivots");
-    call.enqueue(operations(n, k2),
-                 [=] { lapack<"?laswp", T>(&n, a, &lda, &k1, &k2, pivots, &incx); });
+    const Count count = softlib::absolute(incx) * Count(k2 - k1) + k1;
+    call.check(pivots, count, "the pivots");
+    call.enqueue(operations(n, k2), [=] {
+        int last = k2;
+        for (std::int64_t i = k1 - 1; i < count.get(); i += std::abs(std::int64_t{incx}))
+            last = std::max(last, pivots[i]);
+        for (std::int64_t i = k1 - 1; i < count.get(); i += std::abs(std::int64_t{incx}))
+            softlib::check_pivots(pivots + i, 1, lda);
+        check_batched(a, extent(last, n, lda), "A with the rows of all pivots");
+        lapack<"?laswp", T>(&n, a, &lda, &k1, &k2, pivots, &incx);
+    });
 }
 
 /// ?potri and ?lauum: functions of a triangle in place.
@@ -97,7 +110,7 @@ void cholesky_batch(const Call &call, int mode, int n, T *const *a, int lda, int
     call.enqueue(operations(n, n, n, count), [=] {
         for (int i = 0; i < count; ++i) {
             check_batched(a[i], extent(n, n, lda), "A");
-            lapack<"?potrf", T>(uplo, &n, a[i], &lda, info + i);
+            info[i] = cholesky_factor(uplo, n, a[i], lda);
         }
     });
 }

@@ -3,6 +3,7 @@
 // Each function calls the operation of the 32-bit interface for the type of A. The other types must
 // be those that belong to it. Sizes above 2^31 - 1 are not supported.
 #include "operations.h"
+#include "spectral.h"
 
 #include <cmath>
 #include <memory>
@@ -62,6 +63,16 @@ void general_eigenvalues(const softcusolver::Call &call, int left, int right, in
         call.matrix(vr, n, n, ldvr, "VR");
     call.check(info, 1, "info");
     call.enqueue(softcusolver::operations(25, n, n, n), [=] {
+        if (!softcusolver::is_finite("A", n, n, a, lda)) {
+            softcusolver::fill_with_nan(complex_values || is_complex<T> ? 2 * n : n, 1,
+                                        as<Real<T>>(values), n);
+            if (left != 0)
+                softcusolver::fill_with_nan(n, n, vl, ldvl);
+            if (right != 0)
+                softcusolver::fill_with_nan(n, n, vr, ldvr);
+            *info = n; // nothing converged
+            return;
+        }
         const int lead_l = std::max(1, ldvl), lead_r = std::max(1, ldvr);
         std::vector<Real<T>> reals(static_cast<std::size_t>(2 * n));
         softcusolver::with_workspace<T>([&](T *work, int *size) {

@@ -29,8 +29,10 @@ namespace softcusolver {
 using softlib::check_batched;
 using softlib::checked;
 using softlib::Complex;
+using softlib::Count;
 using softlib::DoubleComplex;
 using softlib::extent;
+using softlib::extent_of_batch;
 using softlib::Failure;
 using softlib::is_complex;
 using softlib::lapack;
@@ -53,6 +55,14 @@ struct Call : softlib::HandleCall<cusolverDnContext> {
         check(address, extent(rows, columns, leading), what);
     }
 };
+
+/// Throws Failure(invalid value) unless the process can read the array.
+template <class T> void check_host(const T *address, Count count, const char *what) {
+    const Count bytes = count * sizeof(T);
+    require(bytes.get() >= 0 &&
+                softlib::is_readable(address, static_cast<std::size_t>(bytes.get())),
+            what);
+}
 
 /// LAPACK's letters for cuBLAS's and cuSOLVER's numbers.
 inline const char *fill(int mode) {

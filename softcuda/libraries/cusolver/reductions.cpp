@@ -20,7 +20,7 @@ void bidiagonal(const Call &call, int m, int n, T *a, int lda, Real<T> *d, Real<
     require(m >= n, "m must not be smaller than n");
     call.matrix(a, m, n, lda, "A");
     call.check(d, n, "D");
-    call.check(e, n - 1, "E");
+    call.check(e, std::max(0, n - 1), "E");
     call.check(tau_q, n, "TAUQ");
     call.check(tau_p, n, "TAUP");
     call.check(info, 1, "devInfo");
@@ -53,8 +53,8 @@ void tridiagonal(const Call &call, int mode, int n, T *a, int lda, Real<T> *d, R
     const char *const uplo = fill(mode);
     call.matrix(a, n, n, lda, "A");
     call.check(d, n, "d");
-    call.check(e, n - 1, "e");
-    call.check(tau, n - 1, "tau");
+    call.check(e, std::max(0, n - 1), "e");
+    call.check(tau, std::max(0, n - 1), "tau");
     call.check(info, 1, "info");
     call.enqueue(operations(2, n, n, n), [=] {
         with_workspace<T>([=](T *work, int *size) {
@@ -67,7 +67,7 @@ template <class T>
 void make_tridiagonal_q(const Call &call, int mode, int n, T *a, int lda, const T *tau, int *info) {
     const char *const uplo = fill(mode);
     call.matrix(a, n, n, lda, "A");
-    call.check(tau, n - 1, "tau");
+    call.check(tau, std::max(0, n - 1), "tau");
     call.check(info, 1, "info");
     call.enqueue(operations(2, n, n, n), [=] {
         with_workspace<T>([=](T *work, int *size) {
@@ -85,7 +85,7 @@ void multiply_tridiagonal_q(const Call &call, int side, int mode, int op, int m,
     const int order = side == 0 ? m : n;
     call.matrix(a, order, order, lda, "A");
     call.matrix(c, m, n, ldc, "C");
-    call.check(tau, order - 1, "tau");
+    call.check(tau, std::max(0, order - 1), "tau");
     call.check(info, 1, "info");
     call.enqueue(operations(2, m, n, order), [=] {
         with_workspace<T>([=](T *work, int *size) {

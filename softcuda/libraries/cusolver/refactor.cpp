@@ -44,8 +44,10 @@ struct Arrays {
     const int *rows, *columns;
 
     [[nodiscard]] Pattern pattern(int n) const { return {n, count, rows, columns}; }
-    void check_host() const {
-        require(count >= 0 && rows != nullptr && (count == 0 || columns != nullptr), "arrays");
+    void check_host(int n) const {
+        require(count >= 0, "nnz");
+        softcusolver::check_host(rows, Count(n) + 1, "csrRowPtr");
+        softcusolver::check_host(columns, count, "csrColInd");
     }
     void check_device(const RfCall &call, int n) const {
         call.check(rows, std::int64_t{n} + 1, "csrRowPtr");
@@ -105,12 +107,14 @@ void set_up(const RfCall &call, int n, const Arrays &a, const Arrays &l, const A
 
 void set_up_host(const RfCall &call, int batch, int n, const Arrays &a, const double *const *values,
                  const Arrays &l, const Arrays &u, const int *p, const int *q, bool is_batch) {
-    require(n >= 1 && batch >= 1 && values != nullptr && p != nullptr && q != nullptr,
-            "n, batchSize, addresses");
+    require(n >= 1 && batch >= 1, "n, batchSize");
+    check_host(values, batch, "csrValA");
+    check_host(p, n, "P");
+    check_host(q, n, "Q");
     for (const Arrays *arrays : {&a, &l, &u})
-        arrays->check_host();
+        arrays->check_host(n);
     for (int item = 0; item < batch; ++item)
-        require(a.count == 0 || values[item] != nullptr, "values");
+        check_host(values[item], a.count, "csrValA");
     set_up(call, n, a, l, u, values, p, q, batch);
     call.handle.is_batch = is_batch;
 }

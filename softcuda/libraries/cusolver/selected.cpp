@@ -1,5 +1,6 @@
 // selected.cpp -- some of the eigenvalues of a matrix: syevdx, sygvdx.
 #include "operations.h"
+#include "spectral.h"
 
 namespace softcusolver {
 namespace {
@@ -44,6 +45,12 @@ void selected(const Call &call, int jobz, const Selection<Real<T>> &selection, i
     call.check(values, n, "W");
     call.check(info, 1, "info");
     enqueue(call, selection, n, count, [=] {
+        if (!is_finite(uplo, n, n, a, lda)) {
+            fill_with_nan(n, 1, values, n);
+            fill_with_nan(n, n, a, lda);
+            *info = n; // nothing converged
+            return 0;
+        }
         const auto order = static_cast<std::size_t>(std::max(1, n));
         std::vector<T> z(order * order);
         std::vector<int> support(2 * order), integers(10 * order);
@@ -81,6 +88,13 @@ void selected_generalised(const Call &call, int type, int jobz, const Selection<
     call.check(values, n, "W");
     call.check(info, 1, "info");
     enqueue(call, selection, n, count, [=] {
+        if (!is_finite(uplo, n, n, a, lda) || !is_finite(uplo, n, n, b, ldb)) {
+            const int minor = cholesky_factor(uplo, n, b, ldb); // n + k: of this order
+            *info = n + minor;
+            fill_with_nan(n, 1, values, n);
+            fill_with_nan(n, n, a, lda);
+            return 0;
+        }
         const auto order = static_cast<std::size_t>(std::max(1, n));
         std::vector<T> z(order * order);
         std::vector<int> failed(order), integers(5 * order);

@@ -40,12 +40,15 @@ void singular_values_v(const Call &call, int jobz, int economy, int m, int n, T 
         call.matrix(u, m, columns, ldu, "U");
         call.matrix(v, n, rank, ldv, "V");
     }
-    auto residual = jacobi != nullptr ? jacobi->residual : nullptr;
+    const bool jacobi_form = jacobi != nullptr;
+    auto residual = jacobi_form ? jacobi->residual : nullptr;
     call.enqueue(operations(8, m, n, least), [=] {
         std::vector<T> kept;
         if (residual && with_vectors)
             kept = packed(m, n, a, lda);
         *info = singular_v(with_vectors, m, n, a, lda, values, u, ldu, v, ldv, columns, rank);
+        if (jacobi_form && *info > 0)
+            *info = least + 1; // the sweeps have not converged
         if (residual)
             *residual = with_vectors && *info == 0
                             ? singular_residual<T>(m, n, least, kept, values, u, ldu, v, ldv)
@@ -69,12 +72,12 @@ void batch(const Call &call, int jobz, int columns, int rank, int m, int n, T *a
     require(!with_vectors || (ldu >= std::max(1, m) && ldv >= std::max(1, n)), "ldu, ldv");
     if (count == 0)
         return;
-    call.check(a, extent(m, n, lda) + (count - 1) * strides.a, "A");
-    call.check(values, std::min(m, n) + (count - 1) * strides.values, "S");
+    call.check(a, extent_of_batch(extent(m, n, lda), strides.a, count), "A");
+    call.check(values, extent_of_batch(std::min(m, n), strides.values, count), "S");
     call.check(info, count, "info");
     if (with_vectors) {
-        call.check(u, extent(m, columns, ldu) + (count - 1) * strides.u, "U");
-        call.check(v, extent(n, rank, ldv) + (count - 1) * strides.v, "V");
+        call.check(u, extent_of_batch(extent(m, columns, ldu), strides.u, count), "U");
+        call.check(v, extent_of_batch(extent(n, rank, ldv), strides.v, count), "V");
     }
     call.enqueue(operations(8, m, n, std::min(m, n), count), [=] {
         for (std::int64_t i = 0; i < count; ++i)
@@ -96,14 +99,15 @@ void leading_singular_values(const Call &call, int jobz, int rank, int m, int n,
     require(m >= 0 && n >= 0 && count >= 0 && lda >= std::max(1, m), "m, n, lda, batch size");
     require(rank >= 0 && rank <= least, "rank");
     require(!with_vectors || (ldu >= std::max(1, m) && ldv >= std::max(1, n)), "ldu, ldv");
+    require(stride_a >= 0 && stride_s >= 0 && stride_u >= 0 && stride_v >= 0, "the strides");
     if (count == 0)
         return;
-    call.check(a, extent(m, n, lda) + (count - 1) * stride_a, "A");
-    call.check(values, rank + (count - 1) * stride_s, "S");
+    call.check(a, extent_of_batch(extent(m, n, lda), stride_a, count), "A");
+    call.check(values, extent_of_batch(rank, stride_s, count), "S");
     call.check(info, count, "info");
     if (with_vectors) {
-        call.check(u, extent(m, rank, ldu) + (count - 1) * stride_u, "U");
-        call.check(v, extent(n, rank, ldv) + (count - 1) * stride_v, "V");
+        call.check(u, extent_of_batch(extent(m, rank, ldu), stride_u, count), "U");
+        call.check(v, extent_of_batch(extent(n, rank, ldv), stride_v, count), "V");
     }
     const auto work = [=] {
         const auto elements = [](int rows, int columns) {

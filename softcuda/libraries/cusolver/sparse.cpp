@@ -72,9 +72,10 @@ void find_eigenvalue(const SparseCall &call, Place place, int n, int count, Desc
 void order_rows(int n, int count, Descriptor descriptor, const int *rows, const int *columns,
                 int *order) {
     const int base = base_of(descriptor);
-    require(n >= 0 && count >= 0 && rows != nullptr && (n == 0 || order != nullptr) &&
-                (count == 0 || columns != nullptr),
-            "n, nnz, addresses");
+    require(n >= 0 && count >= 0, "n, nnz");
+    check_host(rows, Count(n) + 1, "csrRowPtr");
+    check_host(columns, count, "csrColInd");
+    check_host(order, n, "p");
     check_csr(n, n, count, rows, columns, base);
     const std::vector<int> found = reverse_cuthill_mckee(n, rows, columns, base);
     std::copy(found.begin(), found.end(), order);
@@ -84,10 +85,12 @@ void order_rows(int n, int count, Descriptor descriptor, const int *rows, const 
 void permute(int m, int n, int count, Descriptor descriptor, int *rows, int *columns, const int *p,
              const int *q, int *map) {
     const int base = base_of(descriptor);
-    require(m >= 0 && n >= 0 && count >= 0 && rows != nullptr, "m, n, nnz, addresses");
-    require((m == 0 || p != nullptr) && (n == 0 || q != nullptr) &&
-                (count == 0 || (columns != nullptr && map != nullptr)),
-            "addresses");
+    require(m >= 0 && n >= 0 && count >= 0, "m, n, nnz");
+    check_host(rows, Count(m) + 1, "csrRowPtr");
+    check_host(columns, count, "csrColInd");
+    check_host(p, m, "p");
+    check_host(q, n, "q");
+    check_host(map, count, "map");
     check_csr(m, n, count, rows, columns, base);
     const auto is_order = [](const int *order, int size) {
         std::vector<char> seen(static_cast<std::size_t>(size));
@@ -121,10 +124,16 @@ void permute(int m, int n, int count, Descriptor descriptor, int *rows, int *col
     rows[m] = next + base;
 }
 
-bool has_symmetric_pattern(int n, const int *rows, const int *ends, const int *columns, int base) {
+bool has_symmetric_pattern(int n, int count, const int *rows, const int *ends, const int *columns,
+                           int base) {
+    require(n >= 0 && count >= 0, "n, nnz");
+    check_host(rows, n, "csrRowPtr");
+    check_host(ends, n, "csrEndPtr");
+    check_host(columns, count, "csrColInd");
     std::vector<std::pair<int, int>> elements, transposed;
     for (int i = 0; i < n; ++i)
-        for (int k = rows[i] - base; k < ends[i] - base; ++k) {
+        for (std::int64_t k = std::int64_t{rows[i]} - base; k < std::int64_t{ends[i]} - base; ++k) {
+            require(k >= 0 && k < count, "the offsets");
             elements.emplace_back(i, columns[k] - base);
             transposed.emplace_back(columns[k] - base, i);
         }
@@ -205,11 +214,9 @@ SPARSE_DEFINE(XcsrissymHost,
               (SparseHandle handle, int n, int count, Descriptor descriptor, const int *rows,
                const int *ends, const int *columns, int *symmetric),
               {
-                  require(n >= 0 && count >= 0 && rows != nullptr && ends != nullptr &&
-                              symmetric != nullptr,
-                          "n, nnz, addresses");
+                  require(symmetric != nullptr, "issym");
                   *symmetric = softcusolver::has_symmetric_pattern(
-                                   n, rows, ends, columns, softcusolver::base_of(descriptor))
+                                   n, count, rows, ends, columns, softcusolver::base_of(descriptor))
                                    ? 1
                                    : 0;
               })

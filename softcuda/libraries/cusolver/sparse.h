@@ -39,12 +39,12 @@ template <class Work> void run_at(const SparseCall &call, Place place, Work &&wo
 
 /// Throws Failure unless `count` elements from `address` can be used.
 template <class T>
-void check_at(const SparseCall &call, Place place, const T *address, std::int64_t count,
+void check_at(const SparseCall &call, Place place, const T *address, Count count,
               const char *what) {
     if (place == Place::Device)
         call.check(address, count, what);
     else
-        require(count == 0 || address != nullptr, what);
+        check_host(address, count, what);
 }
 
 /// A square matrix at `place`, whose arrays are checked but not read.
@@ -52,7 +52,7 @@ template <class T>
 Csr<T> matrix_at(const SparseCall &call, Place place, int n, int count, Descriptor descriptor,
                  const T *values, const int *rows, const int *columns) {
     require(n >= 0 && count >= 0, "n, nnz");
-    check_at(call, place, rows, std::int64_t{n} + 1, "csrRowPtr");
+    check_at(call, place, rows, Count(n) + 1, "csrRowPtr");
     check_at(call, place, columns, count, "csrColInd");
     check_at(call, place, values, count, "csrVal");
     return {n, rows, columns, values, base_of(descriptor)};

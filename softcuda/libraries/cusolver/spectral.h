@@ -4,6 +4,7 @@
 #include "handle.h"
 
 #include <cmath>
+#include <limits>
 
 namespace softcusolver {
 
@@ -13,6 +14,36 @@ template <class T> std::vector<T> packed(int m, int n, const T *a, int lda) {
     for (std::int64_t j = 0; j < n; ++j)
         std::copy_n(a + j * lda, m, copy.data() + j * m);
     return copy;
+}
+
+/// Whether a part of a matrix is finite: "A" for all rows of a column, "L" and "U" for those of a
+/// triangle. LAPACK's methods may not end, or report success, for a matrix that is not.
+template <class T> bool is_finite(const char *part, int m, int n, const T *a, int lda) {
+    for (std::int64_t j = 0; j < n; ++j) {
+        const std::int64_t first = *part == 'L' ? j : 0, end = *part == 'U' ? j + 1 : m;
+        for (std::int64_t i = first; i < end; ++i)
+            if (!std::isfinite(std::real(a[i + j * lda])) ||
+                !std::isfinite(std::imag(a[i + j * lda])))
+                return false;
+    }
+    return true;
+}
+
+/// Sets all elements to NaN: no result of a matrix that is not finite.
+template <class T> void fill_with_nan(int m, int n, T *a, int lda) {
+    for (std::int64_t j = 0; j < n; ++j)
+        std::fill_n(a + j * lda, m, T(std::numeric_limits<Real<T>>::quiet_NaN()));
+}
+
+/// Cholesky's factor of a triangle in place. Returns LAPACK's info, the order of the first leading
+/// minor that is not positive. OpenBLAS's functions take NaN for a positive one.
+template <class T> int cholesky_factor(const char *uplo, int n, T *a, int lda) {
+    int info = 0;
+    lapack<"?potrf", T>(uplo, &n, a, &lda, &info);
+    for (std::int64_t k = 0; k < n && info == 0; ++k)
+        if (!(std::real(a[k + k * lda]) > 0))
+            info = static_cast<int>(k) + 1;
+    return info;
 }
 
 /// The Frobenius norm.
@@ -72,9 +103,14 @@ double rank_residual(int m, int n, int rank, std::vector<T> a, const Real<T> *va
 }
 
 /// The eigenvalues of a symmetric or Hermitian matrix in `values`, and with `job` "V" the vectors
-/// in `a`. Returns LAPACK's info.
+/// in `a`. Returns LAPACK's info. A matrix that is not finite has info n: nothing converged.
 template <class T>
 int eigen(const char *job, const char *uplo, int n, T *a, int lda, Real<T> *values) {
+    if (!is_finite(uplo, n, n, a, lda)) {
+        fill_with_nan(n, 1, values, n);
+        fill_with_nan(n, n, a, lda);
+        return n;
+    }
     int info = 0, integers = -1, wanted_integers = 0, size = -1;
     T wanted{};
     Real<T> wanted_reals{};
@@ -99,11 +135,21 @@ int eigen(const char *job, const char *uplo, int n, T *a, int lda, Real<T> *valu
 }
 
 /// The singular values of a matrix, which is overwritten, and its vectors as LAPACK's letters say.
-/// Returns LAPACK's info.
+/// Returns LAPACK's info. A matrix that is not finite has info min(m, n): nothing converged.
 template <class T>
 int singular(const char *job_u, const char *job_vt, int m, int n, T *a, int lda, Real<T> *values,
              T *u, int ldu, T *vt, int ldvt) {
     int info = 0;
+    const int least = std::min(m, n);
+    if (!is_finite("A", m, n, a, lda)) {
+        fill_with_nan(least, 1, values, least);
+        fill_with_nan(m, n, a, lda);
+        if (*job_u == 'A' || *job_u == 'S')
+            fill_with_nan(m, *job_u == 'A' ? m : least, u, ldu);
+        if (*job_vt == 'A' || *job_vt == 'S')
+            fill_with_nan(*job_vt == 'A' ? n : least, n, vt, ldvt);
+        return least;
+    }
     std::vector<Real<T>> real_work(static_cast<std::size_t>(5 * std::max(1, std::min(m, n))));
     with_workspace<T>([&](T *work, int *size) {
         if constexpr (is_complex<T>)

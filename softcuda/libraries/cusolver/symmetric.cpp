@@ -2,6 +2,8 @@
 // and inverses: sytrf, sytrs, sytri.
 #include "operations.h"
 
+#include "../common/pivots.h"
+
 namespace softcusolver {
 
 template <class T, class Pivot>
@@ -37,6 +39,7 @@ void symmetric_solve(const Call &call, Form form, int mode, int n, int columns, 
     call.check(pivots, n, "the pivots");
     call.check(info, 1, "info");
     call.enqueue(operations(n, n, columns), [=] {
+        softlib::check_block_pivots(pivots, n);
         const std::vector<int> rows(pivots, pivots + n);
         if constexpr (is_complex<T>) {
             if (form == Form::Hermitian)
@@ -56,6 +59,7 @@ void symmetric_invert(const Call &call, int mode, int n, T *a, int lda, const in
     call.check(pivots, n, "the pivots");
     call.check(info, 1, "info");
     call.enqueue(operations(n, n, n), [=] {
+        softlib::check_block_pivots(pivots, n);
         std::vector<T> work(static_cast<std::size_t>(std::max(1, 2 * n)));
         lapack<"?sytri", T>(uplo, &n, a, &lda, pivots, work.data(), info);
     });

@@ -56,7 +56,7 @@ void check(const SquareBlocks &a, Info info) {
 template <class T, class Method>
 void factor(const Call &call, const SquareBlocks &a, T *values, Info info, Method method) {
     check(a, info);
-    call.check(a.offsets, std::int64_t{a.rows} + 1, "A");
+    call.check(a.offsets, Count(a.rows) + 1, "A");
     call.check(a.indices, a.count, "A");
     call.check(values, a.elements(), "A");
     const int base = a.description->base;

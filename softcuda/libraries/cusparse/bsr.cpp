@@ -256,7 +256,7 @@ CUSPARSE_DEFINE(cusparseXcsr2bsrNnz,
                             "dir, blockDim, descrC");
                     const Matrix a =
                         csr_of(m, n, description, nullptr, offsets, indices, ElementType::Int32);
-                    call.check(offsets, std::int64_t{m} + 1, "csrRowPtr");
+                    call.check(offsets, Count(m) + 1, "csrRowPtr");
                     call.check(offsets_c, (std::int64_t{m} + size - 1) / size + 1, "bsrRowPtr");
                     call.give_count(total, [=, base = description_c->base] {
                         return count_blocks(a, size, base, offsets_c);
@@ -334,7 +334,7 @@ CUSPARSE_DEFINE(cusparseXcsr2bsrNnz,
         require((direction == 0 || direction == 1) && size >= 1 && description_c != nullptr,       \
                 "dir, blockDim, descrC");                                                          \
         const Matrix a = csr_of(m, n, description, values, offsets, indices, element_type<T>);     \
-        call.check(offsets, std::int64_t{m} + 1, "csrRowPtr");                                     \
+        call.check(offsets, Count(m) + 1, "csrRowPtr");                                            \
         call.check(offsets_c, (std::int64_t{m} + size - 1) / size + 1, "bsrRowPtr");               \
         call.enqueue(1e6, [=, base = description_c->base] {                                        \
             write_blocks(a, size, direction, base, values_c, offsets_c, indices_c);                \
@@ -347,8 +347,8 @@ CUSPARSE_DEFINE(cusparseXcsr2bsrNnz,
             matrix_of<T>({direction, m, n, 0, description, values, offsets, indices, size});       \
         const Matrix c = csr_of(m * size, n * size, description_c, values_c, offsets_c, indices_c, \
                                 element_type<T>);                                                  \
-        call.check(offsets, std::int64_t{m} + 1, "bsrRowPtr");                                     \
-        call.check(offsets_c, std::int64_t{m} * size + 1, "csrRowPtr"); call.enqueue(1e6, [=] {    \
+        call.check(offsets, Count(m) + 1, "bsrRowPtr");                                            \
+        call.check(offsets_c, Count(m) * size + 1, "csrRowPtr"); call.enqueue(1e6, [=] {           \
             Rows<T> rows = read_rows<T>(counted(a), 0);                                            \
             rows.sort();                                                                           \
             Matrix target = c;                                                                     \

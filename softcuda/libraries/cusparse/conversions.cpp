@@ -95,7 +95,7 @@ void sort_coordinates(const Call &call, int count, int *major, int *minor, int *
 void sort_lines(const Call &call, int lines, int count, const LegacyDescription *description,
                 const int *offsets, int *indices, int *permutation) {
     require(lines >= 0 && count >= 0 && description != nullptr, "the sizes and the descriptor");
-    call.check(offsets, lines + 1, "the offsets");
+    call.check(offsets, Count(lines) + 1, "the offsets");
     call.check(indices, count, "the indices");
     if (permutation != nullptr)
         call.check(permutation, count, "P");
@@ -119,7 +119,7 @@ void count_nonzero(const Call &call, int direction, int m, int n, const T *a, in
                    int *total) {
     require((direction == 0 || direction == 1) && m >= 0 && n >= 0 && lda >= std::max(m, 1),
             "direction and sizes");
-    call.check(a, m > 0 && n > 0 ? std::int64_t{n - 1} * lda + m : 0, "A");
+    call.check(a, extent(m, n, lda), "A");
     call.check(counts, direction == 0 ? m : n, "the counts");
     call.give_count(total, [=] {
         std::fill(counts, counts + (direction == 0 ? m : n), 0);
@@ -145,7 +145,7 @@ template <class T>
 void compress_counts(const Call &call, int m, const LegacyDescription *description, const T *values,
                      const int *offsets, int *counts, int *total, T limit) {
     require(m >= 0 && description != nullptr && std::real(limit) >= 0, "m, descriptor, tol");
-    call.check(offsets, m + 1, "the offsets");
+    call.check(offsets, Count(m) + 1, "the offsets");
     call.check(counts, m, "the counts");
     const int base = description->base;
     call.give_count(total, [=] {
@@ -171,9 +171,9 @@ void compress(const Call &call, int m, const LegacyDescription *description, con
     require(m >= 0 && count >= 0 && description != nullptr, "the sizes and the descriptor");
     call.check(values, count, "A");
     call.check(indices, count, "A");
-    call.check(offsets, m + 1, "A");
+    call.check(offsets, Count(m) + 1, "A");
     call.check(counts, m, "the counts");
-    call.check(offsets_c, m + 1, "C");
+    call.check(offsets_c, Count(m) + 1, "C");
     const int base = description->base;
     call.enqueue(static_cast<double>(count) + m, [=] {
         check_offsets(offsets, m, base, count);
@@ -273,7 +273,7 @@ CUSPARSE_DEFINE(cusparseCsr2cscEx2, (CSR2CSC_PARAMETERS, void *), {
         from.type = ElementType::Int32;
     }
     from.check(call, "A");
-    call.check(offsets_c, n + 1, "the offsets of C");
+    call.check(offsets_c, Count(n) + 1, "the offsets of C");
     call.check(indices_c, count, "the indices of C");
     if (numeric)
         to.check(call, "C");
@@ -286,7 +286,7 @@ CUSPARSE_DEFINE(cusparseXcoo2csr,
                 (Handle handle, const int *rows, int count, int m, int *offsets, int base), {
                     require(count >= 0 && m >= 0, "nnz and m");
                     call.check(rows, count, "the rows");
-                    call.check(offsets, m + 1, "the offsets");
+                    call.check(offsets, Count(m) + 1, "the offsets");
                     call.enqueue(static_cast<double>(count) + m, [=] {
                         int k = 0;
                         for (int row = 0; row <= m; ++row) {
@@ -299,7 +299,7 @@ CUSPARSE_DEFINE(cusparseXcoo2csr,
 CUSPARSE_DEFINE(cusparseXcsr2coo,
                 (Handle handle, const int *offsets, int count, int m, int *rows, int base), {
                     require(count >= 0 && m >= 0, "nnz and m");
-                    call.check(offsets, m + 1, "the offsets");
+                    call.check(offsets, Count(m) + 1, "the offsets");
                     call.check(rows, count, "the rows");
                     call.enqueue(static_cast<double>(count) + m, [=] {
                         for (int row = 0; row < m; ++row)

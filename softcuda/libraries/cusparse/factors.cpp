@@ -16,7 +16,8 @@ using Shared = std::shared_ptr<void>;
 template <class T>
 void tridiagonal(const Call &call, int m, int n, const T *lower, const T *diagonal, const T *upper,
                  T *b, int ldb, int batch, std::int64_t stride, std::int64_t stride_of_b) {
-    require(m >= 0 && n >= 0 && ldb >= std::max(m, 1) && batch >= 0 && stride >= 0,
+    require(m >= 0 && n >= 0 && ldb >= std::max(m, 1) && batch >= 0 &&
+                (batch <= 1 || (stride >= m && stride_of_b >= m)),
             "the sizes and the strides");
     if (m == 0 || n == 0 || batch == 0)
         return;
@@ -24,7 +25,7 @@ void tridiagonal(const Call &call, int m, int n, const T *lower, const T *diagon
     call.check(lower, last, "dl");
     call.check(diagonal, last, "d");
     call.check(upper, last, "du");
-    call.check(b, (batch - 1) * stride_of_b + std::int64_t{n - 1} * ldb + m, "B");
+    call.check(b, extent_of_batch(extent(m, n, ldb), stride_of_b, batch), "B");
     call.enqueue(20.0 * m * n * batch, [=] {
         std::vector<T> low(m), main(m), high(m);
         for (int i = 0; i < batch; ++i) {
@@ -81,7 +82,7 @@ void factor(const Call &call, int m, int count, const LegacyDescription *descrip
     require(m >= 0 && count >= 0 && description != nullptr && info != nullptr,
             "the sizes, the descriptor and the info");
     call.check(values, count, "A");
-    call.check(offsets, m + 1, "A");
+    call.check(offsets, Count(m) + 1, "A");
     call.check(indices, count, "A");
     const Lines lines{offsets, indices, description->base};
     call.enqueue(100.0 * count, [=, state = info->state] {

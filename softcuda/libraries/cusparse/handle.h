@@ -22,8 +22,11 @@ struct cusparseContext {
 namespace softcusparse {
 
 using softlib::Complex;
+using softlib::Count;
 using softlib::DoubleComplex;
 using softlib::ElementType;
+using softlib::extent;
+using softlib::extent_of_batch;
 using softlib::Failure;
 using softlib::is_complex;
 using softlib::Real;

@@ -56,12 +56,15 @@ std::int64_t Matrix::count_of_values() const {
 }
 
 void Matrix::check(const Call &call, const char *what) const {
-    for (const int number : {0, batch - 1}) {
-        const Matrix one = of_batch(number);
-        call.bytes(one.major.address, size_of_major() * size_of_index(major.type), what);
-        call.bytes(one.indices.address, count_of_indices() * size_of_index(indices.type), what);
-        call.bytes(one.values, count_of_values() * static_cast<std::int64_t>(size_of(type)), what);
-    }
+    const auto array = [&](const void *address, std::int64_t each, std::int64_t distance,
+                           std::size_t size) {
+        call.bytes(address, extent_of_batch(each, distance, batch) * size, what);
+    };
+    array(major.address, size_of_major(), format == Format::Coo ? stride : major_stride,
+          size_of_index(major.type));
+    array(indices.address, count_of_indices(), stride, size_of_index(indices.type));
+    const Count of_values = Count(stride) * block_rows * block_columns;
+    array(values, count_of_values(), of_values.get(), size_of(type));
 }
 
 Matrix Matrix::of_batch(int number) const {
@@ -134,7 +137,7 @@ void Matrix::check_indices() const {
 std::int64_t Dense::extent() const {
     const std::int64_t outer = order == column_order ? columns : rows;
     const std::int64_t inner = order == column_order ? rows : columns;
-    return outer > 0 && inner > 0 ? (outer - 1) * leading + inner : 0;
+    return softlib::extent(inner, outer, leading).get();
 }
 
 Dense Dense::of_batch(int number) const {
@@ -145,14 +148,12 @@ Dense Dense::of_batch(int number) const {
 }
 
 void Dense::check(const Call &call, const char *what) const {
-    for (const int number : {0, batch - 1})
-        call.bytes(of_batch(number).values, extent() * static_cast<std::int64_t>(size_of(type)),
-                   what);
+    call.bytes(values, extent_of_batch(extent(), stride, batch) * size_of(type), what);
 }
 
 void Vector::check(const Call &call, const char *what) const {
-    call.bytes(indices.address, count * size_of_index(indices.type), what);
-    call.bytes(values, count * static_cast<std::int64_t>(size_of(type)), what);
+    call.bytes(indices.address, Count(count) * size_of_index(indices.type), what);
+    call.bytes(values, Count(count) * size_of(type), what);
 }
 
 namespace {

@@ -32,10 +32,10 @@ template <class T> struct Source {
         require(m >= 0 && n >= 0 && count >= 0, "the sizes");
         if (offsets == nullptr) {
             require(leading >= std::max(1, m), "lda");
-            return call.check(values, n > 0 ? (n - 1) * std::int64_t{leading} + m : 0, "A");
+            return call.check(values, extent(m, n, leading), "A");
         }
         call.check(values, count, "A");
-        call.check(offsets, std::int64_t{m} + 1, "A");
+        call.check(offsets, Count(m) + 1, "A");
         call.check(indices, count, "A");
     }
     /// All elements by rows.
@@ -55,8 +55,7 @@ template <class T> struct Source {
         rows.rows = m;
         rows.columns = n;
         rows.offsets.assign(1, 0);
-        const Elements<Computed<T>> all(type_of<T>, values,
-                                        m > 0 && n > 0 ? (n - 1) * std::int64_t{leading} + m : 0);
+        const Elements<Computed<T>> all(type_of<T>, values, extent(m, n, leading).get());
         for (int row = 0; row < m; ++row) {
             for (int column = 0; column < n; ++column) {
                 rows.indices.push_back(column);
@@ -120,7 +119,7 @@ void count_kept(const Call &call, const Source<T> &from, Limit limit, const Lega
                 int *offsets_c, int *total) {
     const int base = base_of(of_c);
     from.check(call);
-    call.check(offsets_c, std::int64_t{from.m} + 1, "the offsets of C");
+    call.check(offsets_c, Count(from.m) + 1, "the offsets of C");
     call.give_count(total, [=] {
         const Rows<Computed<T>> rows = from.read(), kept = above(rows, limit(rows));
         for (int row = 0; row <= from.m; ++row)
@@ -135,7 +134,7 @@ void prune(const Call &call, const Source<T> &from, Limit limit, const LegacyDes
            T *values_c, const int *offsets_c, int *indices_c) {
     const int base = base_of(of_c);
     from.check(call);
-    call.check(offsets_c, std::int64_t{from.m} + 1, "the offsets of C");
+    call.check(offsets_c, Count(from.m) + 1, "the offsets of C");
     call.enqueue(4.0 * from.m * from.n + from.count, [=] {
         const Rows<Computed<T>> rows = from.read(), kept = above(rows, limit(rows));
         for (int row = 0; row <= from.m; ++row)

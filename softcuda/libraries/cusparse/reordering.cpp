@@ -70,7 +70,7 @@ void color(const Call &call, int m, int count, const LegacyDescription *descript
     require(m >= 0 && count >= 0 && description != nullptr && fraction != nullptr &&
                 *fraction >= 0 && *fraction <= 1 && info != nullptr,
             "m, nnz, descrA, fractionToColor, info");
-    call.check(offsets, std::int64_t{m} + 1, "A");
+    call.check(offsets, Count(m) + 1, "A");
     call.check(indices, count, "A");
     call.check(colors, m, "coloring");
     if (order != nullptr)
@@ -95,7 +95,7 @@ void sort_rows(const Call &call, Way way, int m, int count, const LegacyDescript
     require(m >= 0 && count >= 0 && description != nullptr && info != nullptr,
             "m, nnz, descrA, info");
     call.check(values, count, "A");
-    call.check(offsets, std::int64_t{m} + 1, "A");
+    call.check(offsets, Count(m) + 1, "A");
     call.check(indices, count, "A");
     call.enqueue(30.0 * count, [=, base = description->base, places = info->places] {
         check_offsets(offsets, m, base, count);

@@ -53,16 +53,20 @@ Rows<T> multiplied(const Rows<T> &a, const Rows<T> &b, std::int64_t &multiplicat
     return result;
 }
 
+void check_shapes(int op_a, int op_b, const Matrix &a, const Matrix &b, const Matrix &c) {
+    check_operation(op_a);
+    check_operation(op_b);
+    require((op_a == 0 ? a.columns : a.rows) == (op_b == 0 ? b.rows : b.columns) &&
+                c.rows == (op_a == 0 ? a.rows : a.columns) &&
+                c.columns == (op_b == 0 ? b.columns : b.rows),
+            "the shapes of the operands");
+}
+
 /// Computes the product in the stream and waits, because the host asks for its size.
 template <class T>
 void compute(const Call &call, int op_a, int op_b, Matrix a, Matrix b, SparseMatrix c,
              Descriptor descriptor) {
-    check_operation(op_a);
-    check_operation(op_b);
-    require((op_a == 0 ? a.columns : a.rows) == (op_b == 0 ? b.rows : b.columns) &&
-                c->rows == (op_a == 0 ? a.rows : a.columns) &&
-                c->columns == (op_b == 0 ? b.columns : b.rows),
-            "the shapes of the operands");
+    check_shapes(op_a, op_b, a, b, *c);
     a.check(call, "A");
     b.check(call, "B");
     auto product = std::make_shared<Rows<T>>();
@@ -116,7 +120,7 @@ template <class T> struct Legacy {
         made.indices = {indices, IndexType::Int32, base};
         made.values = const_cast<T *>(values);
         made.type = element_type<T>;
-        call.check(offsets, rows + 1, what);
+        call.check(offsets, Count(rows) + 1, what);
         call.check(indices, count, what);
         if (values != nullptr)
             call.check(values, count, what);
@@ -241,6 +245,7 @@ CUSPARSE_DEFINE(cusparseSpGEMMreuse_compute, (SPGEMM_PARAMETERS), {
     static_cast<void>(checked_descriptor(descriptor));
     const Matrix one = checked_descriptor(a), other = checked_descriptor(b);
     const Matrix to = checked_descriptor(c);
+    check_shapes(op_a, op_b, one, other, to);
     one.check(call, "A");
     other.check(call, "B");
     to.check(call, "C");
@@ -274,7 +279,7 @@ CUSPARSE_DEFINE(
         const Legacy<float> right{count_b, nullptr, offsets_b, indices_b, base_of(of_b)};
         Matrix a = left.matrix(call, m, n, "A"), b = right.matrix(call, m, n, "B");
         const int base = base_of(of_c);
-        call.check(offsets_c, m + 1, "the offsets of C");
+        call.check(offsets_c, Count(m) + 1, "the offsets of C");
         call.give_count(total, [=] {
             Matrix first = a, second = b;
             const std::vector<float> none(static_cast<std::size_t>(std::max(a.count, b.count)));

@@ -154,7 +154,7 @@ void gemvi(const Call &call, int op, int m, int n, const T *alpha, const T *a, i
     check_operation(op);
     require(m >= 0 && n >= 0 && lda >= std::max(m, 1) && count >= 0, "the sizes");
     const int length = op == 0 ? m : n;
-    call.check(a, m > 0 && n > 0 ? std::int64_t{n - 1} * lda + m : 0, "A");
+    call.check(a, extent(m, n, lda), "A");
     call.check(values, count, "the values of x");
     call.check(indices, count, "the indices of x");
     call.check(y, length, "y");

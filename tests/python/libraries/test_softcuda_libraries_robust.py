@@ -119,6 +119,20 @@ DESCRIPTIONS = [
     (SPARSE, "cusparseCreateCsrilu02Info", "cusparseDestroyCsrilu02Info"),
     (SPARSE, "cusparseCreateBsrsv2Info", "cusparseDestroyBsrsv2Info"),
     (SPARSE, "cusparseCreateColorInfo", "cusparseDestroyColorInfo"),
+    (SPARSE, "cusparseCreatePruneInfo", "cusparseDestroyPruneInfo"),
+    (SPARSE, "cusparseCreateCsru2csrInfo", "cusparseDestroyCsru2csrInfo"),
+    (SPARSE, "cusparseCreateCoo", "cusparseDestroySpMat")
+    + (SIZE, SIZE, SIZE, ADDRESS, ADDRESS, ADDRESS, INT32, 0, FLOAT),
+    (SPARSE, "cusparseCreateCsc", "cusparseDestroySpMat")
+    + (SIZE, SIZE, SIZE, ADDRESS, ADDRESS, ADDRESS, INT32, INT32, 0, FLOAT),
+    *(
+        (SPARSE, f"cusparseCreate{name}Info", f"cusparseDestroy{name}Info")
+        for name in ("Csric02", "Bsrilu02", "Bsric02", "Bsrsm2")
+    ),
+    *(
+        (SOLVER, f"cusolverSpCreate{name}", f"cusolverSpDestroy{name}")
+        for name in ("CsrqrInfoHost", "CsrcholInfo", "CsrcholInfoHost")
+    ),
 ]
 
 

@@ -1,9 +1,11 @@
-// called_blends_test.cpp -- large functions call their blends, and combine masks in bytes.
+// called_blends_test.cpp -- large functions call their blends, combine masks in bytes, and become
+// loops over parts of a warp.
 #include "check.h"
 
 #include "jit/code.h"
 #include "jit/llvm.h"
 #include "jit/optimize.h"
+#include "jit/split_lanes.h"
 #include "jit/target.h"
 #include "target/vector_facts.h"
 
@@ -75,21 +77,12 @@ void make_blends(TestKernel &made, std::uint32_t steps) {
     b.CreateRetVoid();
 }
 
-void test_large_functions_call_their_blends(const jit::Target &target) {
-    constexpr std::uint32_t kSteps = 600;
-    TestKernel made(target);
-    make_blends(made, kSteps);
-    jit::require_valid(made.module, "from the test");
-    const jit::Code code(jit::emit_object(made.module, target), {});
-    const bool is_long = 32 * 32 >= 4 * target.facts().register_bits;
-    const llvm::Function *blend = made.module.getFunction("blend");
-    CHECK((blend != nullptr) == is_long);
-    if (blend)
-        CHECK(blend->hasNUses(kSteps));
+/// Runs a kernel of make_blends().
+void check_results(const jit::Code &code, std::uint32_t steps) {
     std::uint32_t values[72], expected[32];
     for (std::uint32_t lane = 0; lane < 32; ++lane)
         values[lane] = expected[lane] = lane * 5 % 37;
-    for (std::uint32_t step = 0; step < kSteps; ++step) {
+    for (std::uint32_t step = 0; step < steps; ++step) {
         bool any = false;
         for (std::uint32_t lane = 0; lane < 32; ++lane)
             if ((values[lane] & 1U << step % 6) == 0 && values[lane] >= step % 40) {
@@ -108,12 +101,39 @@ void test_large_functions_call_their_blends(const jit::Target &target) {
     }
 }
 
+void test_large_functions_call_their_blends(const jit::Target &target) {
+    constexpr std::uint32_t kSteps = 505; // more basic blocks than kManyBasicBlocks
+    TestKernel made(target);
+    make_blends(made, kSteps);
+    jit::require_valid(made.module, "from the test");
+    const jit::Code code(jit::emit_object(made.module, target), {});
+    // With narrower registers, the kernel becomes loops over parts, which blend in place.
+    const bool is_long = 32 * 32 == 4 * target.facts().register_bits;
+    const llvm::Function *blend = made.module.getFunction("blend");
+    CHECK((blend != nullptr) == is_long);
+    if (blend)
+        CHECK(blend->hasNUses(kSteps));
+    check_results(code, kSteps);
+}
+
+/// A small kernel, of which all runs of instructions become loops.
+void test_loops_over_parts_compute_the_same(const jit::Target &target) {
+    constexpr std::uint32_t kSteps = 20;
+    TestKernel made(target);
+    make_blends(made, kSteps);
+    CHECK(!jit::split_lanes(*made.kernel, target));
+    CHECK(jit::split_lanes(*made.kernel, target, 0) == !target.facts().masks_all());
+    jit::require_valid(made.module, "after splitting");
+    check_results(jit::Code(jit::emit_object(made.module, target), {}), kSteps);
+}
+
 } // namespace
 
 int main() {
     for (const target::Level &level : target::levels())
         try {
             test_large_functions_call_their_blends(jit::Target(level.name));
+            test_loops_over_parts_compute_the_same(jit::Target(level.name));
         } catch (const std::runtime_error &error) {
             std::printf("skipped: %s\n", error.what()); // not supported by this machine
             CHECK(level.name == "avx512" || level.name == "avx2");

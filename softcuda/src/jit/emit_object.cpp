@@ -8,6 +8,7 @@
 #include "jit/long_lived.h"
 #include "jit/optimize.h"
 #include "jit/split_blocks.h"
+#include "jit/split_lanes.h"
 #include "jit/target.h"
 
 #include <algorithm>
@@ -20,6 +21,8 @@ bool is_large(const llvm::Function &function) { return has_many_basic_blocks(fun
 
 std::vector<char> run_machine_passes(llvm::Module &module, const Target &target) {
     const bool many_constants = tabulate_constants(module);
+    for (llvm::Function &function : module)
+        split_lanes(function, target);
     combine_masks_in_bytes(module, target);
     call_blends(module, target);
     weigh_branches(module);

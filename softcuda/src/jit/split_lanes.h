@@ -9,8 +9,8 @@ namespace softcuda::jit {
 
 class Target;
 
-/// LLVM takes about 40 µs for each register of an operation. With more, a program of 200 KB of PTX
-/// takes more than the limit of 5 s.
+/// LLVM takes 40 to 200 µs for each register of an operation, so that a function with more takes
+/// seconds. The largest kernels of benchmarks/softcuda have fewer or are as fast in loops.
 inline constexpr std::uint64_t kMostRegisters = 40'000;
 
 /// LLVM splits an operation on the 32 lanes of a warp into one for each register: eight for

@@ -13,10 +13,6 @@ namespace {
 
 constexpr int kFirstWithClusters = 90;
 
-bool is_none(const std::array<std::uint32_t, 3> &extent) {
-    return (extent[0] | extent[1] | extent[2]) == 0;
-}
-
 } // namespace
 
 unsigned most_cluster_blocks(const Function &function) noexcept {

@@ -22,6 +22,11 @@ struct ClusterShape {
     }
 };
 
+/// Whether the extents of a cluster are all 0: not stated.
+[[nodiscard]] inline bool is_none(const std::array<std::uint32_t, 3> &extent) noexcept {
+    return (extent[0] | extent[1] | extent[2]) == 0;
+}
+
 /// As cluster_of(), for a kernel or a launch with clusters.
 [[nodiscard]] ClusterShape checked_cluster(const Function &function, const LaunchRequest &request);
 
@@ -29,9 +34,8 @@ struct ClusterShape {
 /// allow.
 [[nodiscard]] inline ClusterShape cluster_of(const Function &function,
                                              const LaunchRequest &request) {
-    const auto &asked = request.cluster;
-    const bool has_none = (asked[0] | asked[1] | asked[2]) == 0 && !function.has_cluster() &&
-                          !function.info().explicit_cluster;
+    const bool has_none =
+        is_none(request.cluster) && !function.has_cluster() && !function.info().explicit_cluster;
     return has_none ? ClusterShape{} : checked_cluster(function, request);
 }
 

@@ -1,6 +1,8 @@
 // lane_runs.cpp -- finds runs of instructions that compute each lane of a warp for itself.
 #include "jit/lane_runs.h"
 
+#include "jit/split_blocks.h"
+
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/PatternMatch.h>
@@ -131,15 +133,6 @@ class Place {
     std::uint64_t bytes_ = 0;
 };
 
-/// Allocations stay in the entry block, so it is not divided in front of one.
-llvm::BasicBlock::iterator behind_all_allocations(llvm::BasicBlock &block) {
-    auto behind = block.getFirstNonPHIIt();
-    for (auto at = behind; at != block.end(); ++at)
-        if (llvm::isa<llvm::AllocaInst>(*at))
-            behind = std::next(at);
-    return behind;
-}
-
 bool is_slot(const llvm::AllocaInst &slot) {
     const llvm::Type *type = slot.getAllocatedType();
     return has_addresses(type) && slot.isStaticAlloca() &&
@@ -188,7 +181,7 @@ class Builder {
     Builder(const LaneRuns &of, unsigned register_bits) : of_(of), register_bits_(register_bits) {}
 
     void add_block(llvm::BasicBlock &block) {
-        for (Instruction &i : llvm::make_range(behind_all_allocations(block), block.end()))
+        for (Instruction &i : llvm::make_range(behind_allocations(block), block.end()))
             add(i);
     }
 

@@ -9,16 +9,6 @@ namespace {
 
 constexpr std::size_t kLong = 1000, kPart = 400;
 
-/// The first instruction behind all allocations of the block. An allocation outside the entry block
-/// has no place in the frame: the size of the frame would be unknown.
-llvm::BasicBlock::iterator behind_allocations(llvm::BasicBlock &block) {
-    auto behind = block.getFirstNonPHIIt();
-    for (auto at = behind; at != block.end(); ++at)
-        if (llvm::isa<llvm::AllocaInst>(*at))
-            behind = std::next(at);
-    return behind;
-}
-
 void split(llvm::BasicBlock &block) {
     std::vector<llvm::Instruction *> starts;
     std::size_t length = 0;
@@ -53,6 +43,14 @@ class SplitBlocksPass : public llvm::FunctionPass {
 };
 
 } // namespace
+
+llvm::BasicBlock::iterator behind_allocations(llvm::BasicBlock &block) {
+    auto behind = block.getFirstNonPHIIt();
+    for (auto at = behind; at != block.end(); ++at)
+        if (llvm::isa<llvm::AllocaInst>(*at))
+            behind = std::next(at);
+    return behind;
+}
 
 void split_blocks(llvm::Module &module) {
     for (llvm::Function &function : module)

@@ -7,6 +7,11 @@
 
 namespace softcuda::jit {
 
+/// The first instruction behind all allocations of a basic block, which must not be divided in
+/// front of one. An allocation outside the entry block has no place in the frame: the size of the
+/// frame would be unknown.
+[[nodiscard]] llvm::BasicBlock::iterator behind_allocations(llvm::BasicBlock &block);
+
 /// Divides each basic block of more than a thousand instructions into parts. Instruction selection
 /// and the scheduler process one basic block at a time, and their time grows faster than linearly
 /// with its length.

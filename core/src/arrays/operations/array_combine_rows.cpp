@@ -12,6 +12,7 @@
 // each. The number of parts depends on the shapes only.
 #include "arrays/operations/rows.h"
 
+#include "arrays/array_axes.h"
 #include "arrays/device_code.h"
 #include "arrays/error_flags.h"
 #include "arrays/operation_types.h"
@@ -204,12 +205,6 @@ void check_arguments(Operation operation, const Array &base, const Array &places
     check_index_type(places);
 }
 
-Array aligned_copy(const Array &array, StreamRef stream) {
-    Array copy = Array::scratch(array.context(), array.shape(), array.dtype(), stream);
-    assign(copy, array, Casting::No, stream);
-    return copy;
-}
-
 } // namespace
 
 bool can_combine_rows(Operation operation, ScalarType type) {
@@ -233,7 +228,7 @@ bool combine_rows(Operation operation, const Array &base, RowIndices indices, co
                   StreamRef stream) {
     check_arguments(operation, base, *indices.places, in);
     if (!base.is_aligned()) {
-        const Array copy = aligned_copy(base, stream);
+        const Array copy = compact(base, stream);
         if (!combine_rows(operation, copy, indices, in, stream))
             return false;
         assign(base, copy, Casting::No, stream);

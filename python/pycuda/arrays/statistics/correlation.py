@@ -145,7 +145,7 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     if weights is None and factor > 0 and _are_few(x, kind):
         result = _few_covariances(*_pairs(x), kind, x.shape[1] - factor)
     else:
-        result = _products(x, kind, weights) * (1 / factor if factor > 0 else np.inf)
+        result = _covariances(x, kind, weights, factor)
     return result._reshape(()) if result.size == 1 else result
 
 
@@ -190,12 +190,14 @@ def _observations(m, y, rowvar, bias, ddof, fweights, aweights, dtype) -> tuple:
     return x - mean[:, None], kind, weights, factor
 
 
-def _products(x, kind, weights):
-    """The sums of the products of all pairs of variables, less their means."""
+def _covariances(x, kind, weights, factor):
+    """The sums of the products of all pairs of variables, less their means, divided by ``factor``."""
     if weights is not None:
-        return matmul(x, (x * weights).T.conj())
-    x = _centred(x, kind) if x.size else x
-    return matmul(x, x.T.conj())
+        products = matmul(x, (x * weights).T.conj())
+    else:
+        x = _centred(x, kind) if x.size else x
+        products = matmul(x, x.T.conj())
+    return products * (1 / factor if factor > 0 else np.inf)
 
 
 @fuse
@@ -262,7 +264,7 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
         return zeros((0, 0), np.float64)
     if x.shape[0] > 1 and factor > 0 and _are_few(x, kind):
         return _few_correlations(*_pairs(x), kind, x.shape[1] - factor)
-    c = _products(x, kind, None) * (1 / factor if factor > 0 else np.inf)
+    c = _covariances(x, kind, None, factor)
     if c.size == 1:
         c = c._reshape(())
         return c / c
